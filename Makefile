@@ -1,0 +1,50 @@
+# Development commands: `make help` lists them.
+PYTHON ?= python3
+DIR ?= demo
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types layers fmt lock clean
+
+help: ## lists these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: .venv/.ready ## makes .venv with pinctl and its development tools
+
+.venv/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt \
+	  || $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## builds the embedded stack in DIR (default: demo) and lands packed-generate in it
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh scripts/demo.sh "$(DIR)"
+
+test: setup ## runs the tests
+	$(BIN)/pytest -n auto --dist worksteal
+
+check: setup lint types layers test ## what CI runs: lint, types, layers, tests
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+layers: setup
+	$(BIN)/lint-imports
+
+fmt: setup ## formats the code and mends what lint can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: setup ## re-resolves the pinned development environment
+	$(BIN)/uv lock --quiet --upgrade
+	$(BIN)/uv export --quiet --frozen --no-emit-project --all-groups --no-header --no-annotate -o requirements/dev.txt
+	$(BIN)/uv export --quiet --frozen --no-emit-project --no-header --no-annotate --only-group bootstrap -o requirements/uv.txt
+
+clean: ## removes what these commands made
+	rm -rf .venv demo dist build

@@ -1,0 +1,1 @@
+"""The embedded stack: three small repositories whose landing has an order, built from files that stand here."""

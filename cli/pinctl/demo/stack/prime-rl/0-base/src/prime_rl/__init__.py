@@ -1,0 +1,1 @@
+"""Trains a model on its own rollouts."""

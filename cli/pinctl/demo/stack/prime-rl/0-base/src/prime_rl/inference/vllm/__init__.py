@@ -1,0 +1,1 @@
+"""What this repository adds to vLLM's endpoints."""

@@ -1,0 +1,1 @@
+"""Turns messages into prompt tokens, and completion tokens back into messages."""

@@ -1,0 +1,157 @@
+"""Composes the tree of a landing in the object database: the target, the changes, and what the plan owns on top.
+
+The plan owns gitlinks, floors, the records in pins.toml and the lock. Before anything is merged, all sides of the
+merge get the plan's values there: these places cannot conflict, and every conflict that is left is one for a person.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import Version
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.stack import Stack
+from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
+from pinctl.model.oid import Oid
+from pinctl.model.pins import GitlinkSite
+from pinctl.model.requirement import FloorMove
+from pinctl.tools.git.compose import FILE_MODE, Conflicts, Edit, edit_tree, merge_trees, write_blob
+from pinctl.tools.git.history import contains, merge_base
+from pinctl.tools.git.repository import Repository
+from pinctl.tools.manifest import raise_floors
+from pinctl.tools.toml_edit import set_string
+from pinctl.tools.toml_source import read_toml
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A tree with everything of a landing but the lock."""
+
+    tree: Oid
+    floors: tuple[FloorMove, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Owned:
+    """What the plan owns in a tree.
+
+    Attributes:
+        gitlinks: pins by path.
+        floors: by component, its distribution and its lowest version.
+        records: pins by component, for pins.toml.
+        lock: the lock's path and the contents it has until uv has written it.
+    """
+
+    manifests: tuple[str, ...]
+    gitlinks: dict[str, Oid]
+    floors: dict[str, tuple[str, Version]]
+    pins_path: str | None
+    records: dict[str, Oid]
+    lock: tuple[str, Oid | None] | None
+
+
+def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
+    """Merges the changes into the target and settles what the plan owns.
+
+    Args:
+        stack: the opened stack.
+        bump: what is to be done.
+
+    Returns:
+        The tree, or the files in which the merge needs a person.
+    """
+    repository = stack.repository
+    owned = _owned(stack, bump)
+    ours, floors = _settled(repository, repository.tree_of(bump.tip), owned)
+    previous: Oid | None = None
+    for item in bump.to_land:
+        # A change that stacks on the one before brings only what it adds to it.
+        stacked = previous is not None and contains(repository, commit=item.head, ancestor=previous)
+        base = previous if stacked else merge_base(repository, bump.tip, item.head)
+        if base is None:
+            raise CouldNotFindOutError(f"{item.change.title} has no history in common with {bump.target}")
+        before, _ = _settled(repository, repository.tree_of(base), owned)
+        theirs, _ = _settled(repository, repository.tree_of(item.head), owned)
+        merged = merge_trees(repository, base=before, ours=ours, theirs=theirs)
+        if isinstance(merged, Conflicts):
+            branch = item.change.branch or item.head.short
+            return Objections(
+                objections=(
+                    Objection(
+                        kind=ObjectionKind.CONFLICT,
+                        message=f"{branch} conflicts with {bump.target} outside the pins, floors and lock",
+                        hint=f"Rebase {branch} onto {bump.target}, push it, and run this again.",
+                        details=merged.paths,
+                    ),
+                )
+            )
+        ours, _ = _settled(repository, merged, owned)
+        previous = item.head
+    held = repository.gitlinks(ours)
+    absent = tuple(path for path in owned.gitlinks if path not in held)
+    if absent:
+        message = f"{bump.target} has no submodule where pins.toml says that one is pinned"
+        hint = "Add the submodule on the branch that is to land, or correct pins.toml."
+        objection = Objection(kind=ObjectionKind.CONFLICT, message=message, hint=hint, details=absent)
+        return Objections(objections=(objection,))
+    return Composed(tree=ours, floors=floors)
+
+
+def pins_path_in(stack: Stack) -> str | None:
+    """Returns the path of pins.toml from the superproject's top; None where it is kept elsewhere."""
+    path, top = stack.pins.path, stack.repository.work_tree
+    if path is None or top is None:
+        return None
+    resolved, resolved_top = path.resolve(), top.resolve()
+    return resolved.relative_to(resolved_top).as_posix() if resolved.is_relative_to(resolved_top) else None
+
+
+def _owned(stack: Stack, bump: BumpPlan) -> _Owned:
+    components = stack.pins.components
+    lock = stack.pins.superproject.lock
+    return _Owned(
+        manifests=stack.pins.superproject.manifests,
+        gitlinks={
+            site.path: pin for name, pin in bump.pins.items() if isinstance(site := components[name].site, GitlinkSite)
+        },
+        floors={name: (components[name].distribution or name, version) for name, version in bump.floors.items()},
+        pins_path=pins_path_in(stack),
+        records=dict(bump.pins),
+        lock=(lock, stack.repository.blob_at(bump.tip, lock)) if lock is not None else None,
+    )
+
+
+def _settled(repository: Repository, tree: Oid, owned: _Owned) -> tuple[Oid, tuple[FloorMove, ...]]:
+    """Returns a tree that has the plan's values wherever the plan owns something in it."""
+    entries = {entry.path: entry for entry in repository.entries(tree)}
+    edits: list[Edit] = []
+    floors: list[FloorMove] = []
+
+    def rewrite(path: str, data: bytes) -> None:
+        if data != repository.read(tree, path):
+            edits.append(Edit(path=path, mode=entries[path].mode, oid=write_blob(repository, data)))
+
+    edits += [Edit.gitlink(path, pin) for path, pin in owned.gitlinks.items() if path in entries]
+    for path in owned.manifests:
+        data = repository.read(tree, path)
+        if data is not None:
+            raised, moves = raise_floors(read_toml(Path(path), data), owned.floors)
+            floors += moves
+            rewrite(path, raised)
+    if owned.pins_path is not None and owned.pins_path in entries:
+        rewrite(owned.pins_path, _recorded(repository, tree, owned.pins_path, owned.records))
+    if owned.lock is not None:
+        path, contents = owned.lock
+        if contents is not None or path in entries:
+            mode = entries[path].mode if path in entries else FILE_MODE
+            edits.append(Edit(path=path, mode=mode, oid=contents))
+    return edit_tree(repository, tree, edits), tuple(floors)
+
+
+def _recorded(repository: Repository, tree: Oid, path: str, records: dict[str, Oid]) -> bytes:
+    data = repository.read(tree, path) or b""
+    for name, pin in records.items():
+        source = read_toml(Path(path), data)
+        if isinstance(source.at(("components", name)), dict):
+            data = set_string(source, ("components", name, "commit"), pin)
+    return data

@@ -1,0 +1,191 @@
+"""Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.stack import Stack
+from pinctl.model.judgement import Decoded, judge_read, judge_relayed
+from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
+from pinctl.model.plan import Contract, LandingPlan, Probe
+from pinctl.model.variant import Client, Code, Release, Server, Wire
+from pinctl.tools.environment import Recipe, python_for
+from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.probe import Body, ask_client, ask_server
+from pinctl.wire.cases import CASES, Case
+from pinctl.wire.forms import encode_response
+
+Tell = Callable[[str], None]
+"""Hears what is going on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What the parts of one run share."""
+
+    stack: Stack | None
+    contract: Contract
+    cases: tuple[Case, ...]
+    tell: Tell
+
+
+def run_matrix(
+    stack: Stack | None,
+    plan: LandingPlan,
+    contract: Contract,
+    *,
+    servers: tuple[Server, ...],
+    clients: tuple[Client, ...],
+    required: frozenset[tuple[str, str]] | None,
+    tell: Tell,
+) -> Matrix:
+    """Runs every server variant against every client variant.
+
+    One environment is made for each variant of code, and kept; all cases of a cell go through one process.
+
+    Args:
+        stack: the opened stack; None where no variant is code.
+        plan: the landing plan.
+        contract: its contract.
+        servers: the variants on one axis.
+        clients: the variants on the other.
+        required: the labels of the cells that must be ok; None for all.
+        tell: hears the progress.
+
+    Returns:
+        The matrix. What could not be run is unknown, with the reason.
+    """
+    run = _Run(stack=stack, contract=contract, cases=tuple(CASES[name] for name in contract.cases), tell=tell)
+    if stack is not None:
+        # Before any thread starts: each remote is asked once.
+        for client in clients:
+            if isinstance(client, Code):
+                stack.obtain(stack.pins.components[client.component], client.commit)
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
+        pythons = dict(zip(clients, pool.map(lambda client: _client_python(run, client), clients), strict=True))
+        pairs = [(server, client) for server in servers for client in clients]
+        cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]], pythons[pair[1]]), pairs)
+        return Matrix(
+            plan=plan.name,
+            servers=tuple(server.label for server in servers),
+            clients=tuple(client.label for client in clients),
+            cells=tuple(cells),
+            required=required,
+        )
+
+
+def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
+    """Returns what a server sends for each case, or why it cannot be asked."""
+    match server:
+        case Wire():
+            return {case.name: Body(text=encode_response(server.form, case).decode()) for case in run.cases}
+        case Code():
+            try:
+                python = python_for(_code_recipe(run, server, run.contract.server))
+            except CouldNotFindOutError as error:
+                return error.message
+            run.tell(f"server {server.label}: environment ready")
+            return ask_server(run.contract.server, python, [case.truth() for case in run.cases])
+
+
+def _client_python(run: _Run, client: Client) -> Path | str:
+    """Returns the interpreter of a client's environment, or why there is none."""
+    probe = run.contract.clients[client.component]
+    try:
+        python = python_for(_client_recipe(run, client, probe))
+    except CouldNotFindOutError as error:
+        return error.message
+    run.tell(f"client {client.label}: environment ready")
+    return python
+
+
+def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
+    match client:
+        case Release():
+            return Recipe(
+                name=client.requirement.replace("==", "-"),
+                identity=client.requirement,
+                requirement=client.requirement,
+                extra=probe.requirements,
+                dependencies=probe.dependencies,
+            )
+        case Code():
+            return _code_recipe(run, client, probe)
+
+
+def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
+    stack = run.stack
+    if stack is None:
+        raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
+    if code.component == stack.name:
+        identity: str = stack.repository.tree_of(code.commit)
+
+        def write(directory: Path) -> Path:
+            return stack.lay_out(code.commit, directory)
+    else:
+        component = stack.pins.components[code.component]
+        repository = stack.mirror(component).repository
+        # The version is part of what is installed, and a tag can change it without changing the tree.
+        identity = f"{repository.tree_of(code.commit)} {stack.version(component, code.commit)}"
+
+        def write(directory: Path) -> Path:
+            lay_out(repository, code.commit, directory)
+            return directory
+
+    return Recipe(
+        name=code.component,
+        identity=f"{code.component} {identity}",
+        lay_out=write,
+        extra=probe.requirements,
+        dependencies=probe.dependencies,
+    )
+
+
+def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str, python: Path | str) -> Cell:
+    cell = Cell(server=server.label, client=client.label, component=client.component)
+    if isinstance(bodies, str):
+        return replace(cell, setup=bodies)
+    if isinstance(python, str):
+        return replace(cell, setup=python)
+    probe = run.contract.clients[client.component]
+    cases = tuple(case for case in run.cases if _needed(case, (*probe.reads, *probe.relays)))
+    sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
+    decoded = ask_client(probe, python, sent)
+    results = tuple(_judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
+    run.tell(f"{server.label} x {client.label}: done")
+    return replace(cell, cases=results)
+
+
+def _needed(case: Case, fields: Iterable[str]) -> tuple[str, ...]:
+    """Returns the fields of a case that a client needs: those that the case has a true value for."""
+    truth: Mapping[str, Any] = case.truth()
+    return tuple(field for field in fields if truth.get(field) is not None)
+
+
+def _judged(case: Case, probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
+    truth: Mapping[str, Any] = case.truth()
+    results: list[FieldResult] = []
+    for field in _needed(case, (*probe.reads, *probe.relays)):
+        if body.text is None:
+            results.append(FieldResult(field=field, verdict=Verdict.UNKNOWN, reason=body.failure or "no body"))
+            continue
+        answer = decoded.get(field, Decoded(failure="the probe gave no answer"))
+        if field in probe.relays:
+            results.append(judge_relayed(field, sent=_on_the_wire(body.text, field), decoded=answer))
+        else:
+            results.append(judge_read(field, truth=truth[field], decoded=answer))
+    return CaseResult(case=case.name, fields=tuple(results))
+
+
+def _on_the_wire(body: str, field: str) -> Any:
+    """Returns the value that a response carries under a field's name; None where it carries none."""
+    try:
+        return json.loads(body)["choices"][0].get(field)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        return None

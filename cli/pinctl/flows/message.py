@@ -1,0 +1,96 @@
+"""Writes a landing's commit message, and reads its trailers back."""
+
+from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven
+from pinctl.model.matrix import Verdict
+from pinctl.tools.git.history import Person
+
+PLAN = "Landing-Plan"
+CHANGE = "Change"
+PIN = "Pin"
+CERTIFICATE = "Certificate"
+
+_INCOMING_SHOWN = 8
+
+
+def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
+    """Writes the message: the change's own subject, what moved and why, the proof, and the trailers."""
+    staged = proven.staged
+    bump = staged.bump
+    blocks = [_subject(bump), _paragraph_of_pins(bump)]
+    if staged.floors:
+        raised = sorted(
+            {f"{move.component} {move.before} -> {move.after} in {move.site.manifest}" for move in staged.floors}
+        )
+        blocks.append("Floors:\n" + "\n".join(f"- {line}" for line in raised))
+    blocks.append(_proof(proven))
+    trailers = [*trailers_of(bump)]
+    if proven.certificate is not None:
+        trailers.append(f"{CERTIFICATE}: {proven.certificate}")
+    trailers += [f"Co-authored-by: {person.name} <{person.email}>" for person in co_authors]
+    blocks.append("\n".join(trailers))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def trailers_of(bump: BumpPlan) -> tuple[str, ...]:
+    """Returns the trailers that say what a landing is, which name the same landing whenever it is made."""
+    lines = [f"{PLAN}: {bump.plan.name}"] if bump.plan else []
+    lines += [f"{CHANGE}: {item.change.title} {item.head}" for item in bump.to_land]
+    lines += [f"{PIN}: {_pin_words(move)}" for move in bump.moves]
+    return tuple(lines)
+
+
+def is_same_landing(message: str, bump: BumpPlan) -> bool:
+    """Tells whether a commit message is that of this very landing."""
+    kinds = (f"{PLAN}: ", f"{CHANGE}: ", f"{PIN}: ")
+    lines = [line for line in message.splitlines() if line.startswith(kinds)]
+    return lines == list(trailers_of(bump))
+
+
+def is_landing_of(message: str, plan: str) -> bool:
+    """Tells whether a commit message is that of any landing of a plan."""
+    return f"{PLAN}: {plan}" in message.splitlines()
+
+
+def _subject(bump: BumpPlan) -> str:
+    if bump.to_land:
+        last = bump.to_land[-1]
+        subject = bump.plan.title if bump.plan else last.subject
+        return f"{subject} (#{last.change.pull})" if last.change.pull is not None else subject
+    names = " and ".join(move.component.name for move in bump.moves)
+    return bump.plan.title if bump.plan else f"Bump {names}"
+
+
+def _paragraph_of_pins(bump: BumpPlan) -> str:
+    lines = []
+    for move in bump.moves:
+        before = move.before.short if move.before else "none"
+        version = f", version {move.version}" if move.version else ""
+        lines.append(f"{move.path} {before} -> {move.after.short}{version}")
+        lines += [f"- {subject}" for subject in move.incoming[:_INCOMING_SHOWN]]
+        if len(move.incoming) > _INCOMING_SHOWN:
+            lines.append(f"- and {len(move.incoming) - _INCOMING_SHOWN} more")
+    return "\n".join(lines)
+
+
+def _proof(proven: Proven) -> str:
+    if proven.matrix is None or proven.order is None:
+        return ""
+    required = [cell for cell in proven.matrix.cells if proven.matrix.is_required(cell)]
+    fine = sum(cell.verdict is Verdict.OK for cell in required)
+    lines = [f"Proven on the code of both sides: {fine} of {len(required)} required cells ok."]
+    order = proven.order
+    lines.append(f"Safe order: {', '.join(order.changes)} ({order.safe_orders} of {order.orders} orders are safe).")
+    if order.counter_example is not None:
+        example = order.counter_example
+        lines.append(f"Unsafe: {', '.join(example.steps)} first; {example.cell.client} {example.verdict}.")
+    return "\n".join(lines)
+
+
+def _pin_words(move: PinMove) -> str:
+    before = move.before.short if move.before else "none"
+    return f"{move.component.name} {before}..{move.after.short}{_pulls(move.landed)}"
+
+
+def _pulls(landed: tuple[Landed, ...]) -> str:
+    numbers = [f"#{item.change.pull}" for item in landed if item.change.pull is not None]
+    return f" ({', '.join(numbers)})" if numbers else ""

@@ -1,0 +1,127 @@
+"""Publishes a proven landing: one commit, and one ref moved from where it was expected to be."""
+
+from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
+from pinctl.flows.message import commit_message, is_landing_of, is_same_landing
+from pinctl.flows.stack import REMOTE, Stack
+from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Proven
+from pinctl.model.oid import Oid
+from pinctl.tools.git.compose import commit_tree
+from pinctl.tools.git.history import Person, log, merge_base, people
+from pinctl.tools.git.refs import RefMovedError, checked_out_branches, local_ref, move_ref
+from pinctl.tools.git.refs import push as push_ref
+
+
+def branch_of(plan: str) -> str:
+    """Returns the branch that a plan's landing is published to."""
+    return f"{LANDING_PREFIX}{plan}"
+
+
+def existing_landing(stack: Stack, bump: BumpPlan, plan: str) -> Landing | None:
+    """Finds the very landing that a bump would make, on its branch or on the target itself; None where it is not there."""
+    if not bump.to_land and not bump.moves:
+        own = [item for item in bump.landed if item.change.component == stack.name]
+        commit = own[-1].commit if own else bump.tip
+        parent = stack.repository.resolve(f"{commit}^1") or commit
+        return Landing(branch=bump.target, commit=commit, parent=parent, moves=(), already_landed=True)
+    branch = branch_of(plan)
+    commit = local_ref(stack.repository, f"refs/heads/{branch}")
+    if commit is None or stack.repository.resolve(f"{commit}^1") != bump.tip:
+        return None
+    if not is_same_landing(_message(stack, commit), bump):
+        return None
+    return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=True)
+
+
+def branch_in_the_way(stack: Stack, plan: str) -> Objection | None:
+    """Finds what forbids moving a plan's landing branch: somebody has it checked out, or made it themselves."""
+    branch = branch_of(plan)
+    name = f"refs/heads/{branch}"
+    if name in checked_out_branches(stack.repository):
+        return Objection(
+            kind=ObjectionKind.BRANCH_TAKEN,
+            message=f"{branch} is checked out, and a landing never moves a branch under a checkout",
+            hint="Switch to another branch there, then run this again.",
+        )
+    commit = local_ref(stack.repository, name)
+    if commit is not None and not is_landing_of(_message(stack, commit), plan):
+        return Objection(
+            kind=ObjectionKind.BRANCH_TAKEN,
+            message=f"{branch} is at {commit.short}, which is no landing of {plan}",
+            hint=f"Rename it: git branch -m {branch} NEW-NAME",
+        )
+    return None
+
+
+def publish(stack: Stack, proven: Proven, plan: str) -> Landing:
+    """Makes the commit and moves the landing branch to it.
+
+    Raises:
+        CouldNotFindOutError: the branch was moved by somebody else meanwhile; nothing was changed.
+    """
+    bump = proven.staged.bump
+    branch = branch_of(plan)
+    name = f"refs/heads/{branch}"
+    expected = local_ref(stack.repository, name)
+    authors = _authors(stack, bump)
+    commit = commit_tree(
+        stack.repository,
+        proven.staged.tree,
+        parent=bump.tip,
+        message=commit_message(proven, co_authors=authors[1:]),
+        author=authors[0] if authors else None,
+    )
+    try:
+        move_ref(stack.repository, name, to=commit, expected=expected, reason=f"pinctl: land {plan}")
+    except RefMovedError as error:
+        raise CouldNotFindOutError(
+            f"{branch} was moved by somebody else meanwhile; nothing was changed", hint="Run this again."
+        ) from error
+    return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=False)
+
+
+def push(stack: Stack, landing: Landing, plan: str) -> str:
+    """Pushes a landing under a lease, and returns the remote's name.
+
+    Raises:
+        CouldNotFindOutError: there is no remote.
+        StoppedPartWayError: the remote refused; the landing stands here.
+    """
+    if not stack.has_remote:
+        raise CouldNotFindOutError(f"there is no remote {REMOTE} to push to", hint=f"git remote add {REMOTE} URL")
+    name = f"refs/heads/{landing.branch}"
+    expected = stack.remote_ref(name)
+    if expected == landing.commit:
+        return REMOTE
+    stands = f"{landing.branch} stands here at {landing.commit.short}"
+    if expected is not None and not _is_ours(stack, name, expected, plan):
+        raise StoppedPartWayError(
+            f"{REMOTE} has a {landing.branch} that is no landing of {plan}; {stands}",
+            hint=f"Look at it: git fetch {REMOTE} {landing.branch}",
+        )
+    try:
+        push_ref(stack.repository, REMOTE, name=name, commit=landing.commit, expected=expected)
+    except RefMovedError as error:
+        raise StoppedPartWayError(
+            f"{REMOTE} refused {landing.branch}: {error}; {stands}", hint="Run this again with --push to try again."
+        ) from error
+    return REMOTE
+
+
+def _is_ours(stack: Stack, name: str, commit: Oid, plan: str) -> bool:
+    stack.fetch(name, commit)
+    return is_landing_of(_message(stack, commit), plan)
+
+
+def _message(stack: Stack, commit: Oid) -> str:
+    entry = log(stack.repository, "-1", commit)[0]
+    return f"{entry.subject}\n\n{entry.body}"
+
+
+def _authors(stack: Stack, bump: BumpPlan) -> tuple[Person, ...]:
+    """Returns who wrote the changes that land, in the order of their first commits."""
+    found: dict[str, Person] = {}
+    for item in bump.to_land:
+        base = merge_base(stack.repository, bump.tip, item.head)
+        for person in people(stack.repository, since=base, until=item.head) if base else ():
+            found.setdefault(person.email, person)
+    return tuple(found.values())

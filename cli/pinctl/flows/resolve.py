@@ -1,0 +1,256 @@
+"""Resolves a landing plan: which changes have landed, as what, and to which commits the pins must move."""
+
+from collections.abc import Iterable
+
+from packaging.version import Version
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.stack import Stack
+from pinctl.flows.standing import find_revert, find_standing
+from pinctl.model.landing import BumpPlan, Landed, Objection, ObjectionKind, Objections, PinMove, ToLand
+from pinctl.model.oid import Oid
+from pinctl.model.pins import Component, FloorPolicy, GitlinkSite
+from pinctl.model.plan import Change, LandingPlan
+from pinctl.model.releases import newest
+from pinctl.model.standing import Standing, StandingKind
+from pinctl.tools.git.history import brought_by, contains, log, merge_base
+from pinctl.tools.git.repository import Repository
+
+
+def pulls_of(plan: LandingPlan) -> dict[str, tuple[int, ...]]:
+    """Returns the pull requests that a plan names, by component."""
+    pulls: dict[str, tuple[int, ...]] = {}
+    for change in plan.changes:
+        if change.pull is not None:
+            pulls[change.component] = (*pulls.get(change.component, ()), change.pull)
+    return pulls
+
+
+def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | Objections:
+    """Finds out what landing a plan has to do.
+
+    Args:
+        stack: the opened stack.
+        plan: the landing plan.
+        onto: the branch to land on, where it is not the superproject's own.
+
+    Returns:
+        What one commit is to do, or everything that is in the way.
+
+    Raises:
+        CouldNotFindOutError: a remote does not answer, a history is cut off, a branch is gone.
+    """
+    target = onto or stack.target
+    tip = stack.branch_tip(target)
+    if tip is None:
+        raise CouldNotFindOutError(f"{stack.name} has no branch {target}")
+    landed: list[Landed] = []
+    to_land: list[ToLand] = []
+    objections: list[Objection] = []
+    for change in plan.changes:
+        if change.component == stack.name:
+            found: Landed | ToLand | Objection = _own_change(stack, change, target=target, tip=tip)
+        else:
+            found = _companion(stack, change, stack.pins.components[change.component])
+        match found:
+            case Landed():
+                landed.append(found)
+            case ToLand():
+                to_land.append(found)
+            case Objection():
+                objections.append(found)
+    if objections:
+        return Objections(objections=tuple(objections))
+    gitlinks = stack.repository.gitlinks(tip)
+    pins: dict[str, Oid] = {}
+    moves: list[PinMove] = []
+    for name in plan.moving():
+        component = stack.pins.components[name]
+        ours = tuple(item for item in landed if item.change.component == name)
+        moved = _moved_pin(stack, component, gitlinks, ours)
+        if isinstance(moved, Objection):
+            objections.append(moved)
+            continue
+        pins[name], move = moved
+        if move is not None:
+            moves.append(move)
+    floors = {name: floor for name in pins for floor in _floor(stack, name, pins[name], landed, objections)}
+    if objections:
+        return Objections(objections=tuple(objections))
+    return BumpPlan(
+        target=target,
+        tip=tip,
+        plan=plan,
+        to_land=tuple(to_land),
+        landed=tuple(landed),
+        moves=tuple(moves),
+        pins=pins,
+        floors=floors,
+    )
+
+
+def _companion(stack: Stack, change: Change, component: Component) -> Landed | Objection:
+    mirror = stack.mirror(component)
+    branch, tip = stack.branch(component), stack.tip(component)
+    repository = mirror.repository
+    if change.commit is not None:
+        commit = stack.obtain(component, change.commit)
+        if contains(repository, commit=tip, ancestor=commit):
+            return _unless_reverted(repository, Landed(change=change, commit=commit), tip=tip, branch=branch)
+        standing = stack.standing(component, commit)
+        return _not_merged(change, commit, standing)
+    head = mirror.branch_tip(change.branch) if change.branch else None
+    if head is None and change.pull is not None:
+        head = mirror.pull_head(change.pull)
+    landed = _landed_on(repository, change, head, branch=branch, tip=tip)
+    if landed is not None:
+        return _unless_reverted(repository, landed, tip=tip, branch=branch)
+    if head is None:
+        raise CouldNotFindOutError(
+            f"{change.title}: its remote keeps neither its branch nor its pull request, "
+            f"and no commit on {branch} carries its number",
+            hint=f"Give change {change.id!r} of the plan the commit it was merged as.",
+        )
+    return _not_merged(change, head, find_standing(repository, head, branch=branch, tip=tip))
+
+
+def _own_change(stack: Stack, change: Change, *, target: str, tip: Oid) -> Landed | ToLand | Objection:
+    repository = stack.repository
+    head = stack.branch_tip(change.branch) if change.branch else None
+    if head is None and change.pull is not None:
+        head = stack.pull_head(change.pull)
+    if head is None and change.commit is not None:
+        head = repository.resolve(change.commit)
+    landed = _landed_on(repository, change, head, branch=target, tip=tip)
+    if landed is not None:
+        return _unless_reverted(repository, landed, tip=tip, branch=target)
+    if head is None:
+        raise CouldNotFindOutError(
+            f"{change.title}: there is no branch {change.branch or 'or pull request'} to land, here or on the remote",
+            hint=f"Correct change {change.id!r} of the plan, or push its branch.",
+        )
+    base = merge_base(repository, tip, head)
+    if base is None:
+        message = f"{change.title}: {head.short} has no history in common with {target}"
+        return Objection(kind=ObjectionKind.DIVERGED, message=message)
+    entries = log(repository, f"{base}..{head}")
+    return ToLand(change=change, head=head, subject=entries[-1].subject if entries else change.id)
+
+
+def _landed_on(repository: Repository, change: Change, head: Oid | None, *, branch: str, tip: Oid) -> Landed | None:
+    """Finds a change on a branch by its head's ancestry or content, else by the number that the forge put there."""
+    if head is not None:
+        standing = find_standing(repository, head, branch=branch, tip=tip, pull=change.pull)
+        match standing.kind:
+            case StandingKind.ON_BRANCH | StandingKind.REVERTED:
+                return Landed(change=change, commit=brought_by(repository, commit=head, tip=tip))
+            case StandingKind.SQUASH_TWIN if standing.twin is not None:
+                return Landed(change=change, commit=standing.twin.commit, evidence=standing.twin.evidence)
+            case _:
+                return None
+    if change.pull is None:
+        return None
+    for entry in log(repository, tip):
+        if entry.subject.rstrip().endswith(f"(#{change.pull})"):
+            return Landed(change=change, commit=entry.commit)
+    return None
+
+
+def _unless_reverted(repository: Repository, landed: Landed, *, tip: Oid, branch: str) -> Landed | Objection:
+    revert = find_revert(repository, landed.commit, tip=tip)
+    if revert is None:
+        return landed
+    return Objection(
+        kind=ObjectionKind.REVERTED,
+        message=f"{landed.change.title} was merged as {landed.commit.short} and reverted by {revert.short} on {branch}",
+        hint="Land it there again first.",
+    )
+
+
+def _not_merged(change: Change, head: Oid, standing: Standing) -> Objection:
+    what = f"#{change.pull}'s head" if change.pull is not None else "its head"
+    return Objection(
+        kind=ObjectionKind.NOT_MERGED,
+        message=f"{change.title} is not merged: {what} {head} is {standing.describe()}",
+        hint=f"Merge {change.title} first, then run this again.",
+    )
+
+
+def _moved_pin(
+    stack: Stack, component: Component, gitlinks: dict[str, Oid], landed: tuple[Landed, ...]
+) -> tuple[Oid, PinMove | None] | Objection:
+    repository = stack.mirror(component).repository
+    tip = stack.tip(component)
+    path = component.site.path if isinstance(component.site, GitlinkSite) else component.name
+    before = gitlinks.get(path)
+    wanted = _newest_of(repository, landed)
+    if before is not None:
+        stack.obtain(component, before)
+        if contains(repository, commit=tip, ancestor=before):
+            if all(contains(repository, commit=before, ancestor=item.commit) for item in landed):
+                return before, None
+            if not contains(repository, commit=wanted, ancestor=before):
+                return Objection(
+                    kind=ObjectionKind.MOVES_BACK,
+                    message=f"{component.name} is pinned at {before.short}, which {wanted.short} does not contain",
+                    hint=f"Pin a commit of {stack.branch(component)} that contains both.",
+                )
+    base = merge_base(repository, before, wanted) if before is not None else None
+    incoming = log(repository, f"{base}..{wanted}" if base else wanted)
+    move = PinMove(
+        component=component,
+        path=path,
+        before=before,
+        after=wanted,
+        version=stack.version(component, wanted),
+        incoming=tuple(entry.subject for entry in incoming),
+        landed=landed,
+    )
+    return wanted, move
+
+
+def _newest_of(repository: Repository, landed: tuple[Landed, ...]) -> Oid:
+    newest_commit = landed[0].commit
+    for item in landed[1:]:
+        if contains(repository, commit=item.commit, ancestor=newest_commit):
+            newest_commit = item.commit
+    return newest_commit
+
+
+def _floor(
+    stack: Stack, name: str, pin: Oid, landed: Iterable[Landed], objections: list[Objection]
+) -> tuple[Version, ...]:
+    """Returns the lowest version that a component's floors are to have, if its policy sets one."""
+    component = stack.pins.components[name]
+    if component.distribution is None or component.floor is FloorPolicy.KEEP:
+        return ()
+    required = tuple(item.commit for item in landed if item.change.component == name)
+    floor = _floor_by_policy(stack, component, pin, required)
+    at_pin = stack.version(component, pin)
+    if floor is None:
+        return ()
+    if at_pin is not None and floor > at_pin:
+        message = f"{name}'s floor would be {floor}, above its version at pin {pin.short}, {at_pin}"
+        hint = f"Look at the tags of {name}, or give it another floor policy in pins.toml."
+        objections.append(Objection(kind=ObjectionKind.FLOOR, message=message, hint=hint))
+        return ()
+    return (floor,)
+
+
+def _floor_by_policy(stack: Stack, component: Component, pin: Oid, required: tuple[Oid, ...]) -> Version | None:
+    match component.floor:
+        case FloorPolicy.KEEP:
+            return None
+        case FloorPolicy.AT_PIN:
+            return stack.version(component, pin)
+        case FloorPolicy.RELEASE:
+            release = newest(stack.releases(component, pin))
+            return release.version if release else None
+        case FloorPolicy.REQUIRED_CHANGE:
+            repository = stack.mirror(component).repository
+            holding = (
+                release.version
+                for release in stack.releases(component)
+                if all(contains(repository, commit=release.commit, ancestor=change) for change in required)
+            )
+            return min(holding, default=None)

@@ -1,0 +1,84 @@
+"""Stages a landing: builds the candidate commit out of sight, with a lock that uv made for exactly that tree."""
+
+from pathlib import Path, PurePosixPath
+
+from pinctl.flows.compose import compose, pins_path_in
+from pinctl.flows.stack import Stack
+from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
+from pinctl.model.oid import Oid
+from pinctl.tools import uv
+from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, scratch_commit, write_blob
+from pinctl.tools.places import scratch
+
+
+def dirty_target_files(stack: Stack) -> Objection | None:
+    """Finds uncommitted work in the files that a landing writes.
+
+    It would not be lost, since a landing leaves the checkout alone; but it would not be in the landing either.
+    """
+    declared = stack.pins.superproject
+    paths = [path for path in (*declared.manifests, declared.lock, pins_path_in(stack), ".gitmodules") if path]
+    output = stack.repository.run(
+        "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames", "--", *paths
+    ).stdout
+    dirty = tuple(line[3:] for line in output.decode("utf-8", "surrogateescape").split("\0") if line)
+    if not dirty:
+        return None
+    return Objection(
+        kind=ObjectionKind.DIRTY,
+        message="files that the landing writes have uncommitted changes, which it would leave out",
+        hint="Commit them, or put them away with git stash.",
+        details=dirty,
+    )
+
+
+def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
+    """Builds the candidate commit of a bump.
+
+    Args:
+        stack: the opened stack.
+        bump: what is to be done.
+
+    Returns:
+        The candidate, which no ref names; or what is in the way.
+
+    Raises:
+        CouldNotFindOutError: uv cannot run, or a component cannot be laid out.
+    """
+    composed = compose(stack, bump)
+    if isinstance(composed, Objections):
+        return composed
+    tree = composed.tree
+    path = stack.pins.superproject.lock
+    before = stack.repository.blob_at(bump.tip, path) if path is not None else None
+    after = before
+    if path is not None and before is not None:
+        locked = _locked(stack, bump, tree, path)
+        if isinstance(locked, Objection):
+            return Objections(objections=(locked,))
+        after = write_blob(stack.repository, locked)
+        tree = edit_tree(stack.repository, tree, [Edit(path=path, mode=FILE_MODE, oid=after)])
+    return Staged(
+        bump=bump,
+        tree=tree,
+        commit=scratch_commit(stack.repository, tree, parent=bump.tip),
+        floors=composed.floors,
+        lock_changed=before != after,
+    )
+
+
+def _locked(stack: Stack, bump: BumpPlan, tree: Oid, path: str) -> bytes | Objection:
+    moved = tuple(move.component.distribution or move.component.name for move in bump.moves)
+    with scratch() as directory:
+        commit = scratch_commit(stack.repository, tree, parent=bump.tip)
+        top = stack.lay_out(commit, directory / stack.name)
+        project = top / Path(*PurePosixPath(path).parts).parent
+        refused = uv.lock(project, refresh=moved)
+        if refused is not None:
+            return Objection(
+                kind=ObjectionKind.LOCK,
+                message=f"uv finds no lock for {stack.name} with the new pins",
+                hint="Mend the requirements on the branch that is to land, or in the component that brought them.",
+                details=tuple(refused.explanation.splitlines()),
+            )
+        return (top / Path(*PurePosixPath(path).parts)).read_bytes()

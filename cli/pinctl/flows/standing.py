@@ -1,0 +1,119 @@
+"""Finds out how a commit stands to its branch: by ancestry and by content, never by version numbers."""
+
+from pinctl.model.oid import Oid
+from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
+from pinctl.tools.git.history import (
+    LogEntry,
+    ahead_behind,
+    changed_paths,
+    combined_patch_id,
+    contains,
+    log,
+    merge_base,
+    paths_by_commit,
+)
+from pinctl.tools.git.repository import Repository
+
+
+def find_standing(repository: Repository, commit: Oid, *, branch: str, tip: Oid, pull: int | None = None) -> Standing:
+    """Finds out how a commit stands to a branch.
+
+    Args:
+        repository: has both histories.
+        commit: the commit.
+        branch: the branch's name.
+        tip: the branch's tip.
+        pull: the pull request that the commit is known to belong to, if any.
+
+    Raises:
+        CouldNotFindOutError: the history is cut off.
+    """
+    ahead, behind = ahead_behind(repository, commit=commit, tip=tip)
+    if contains(repository, commit=tip, ancestor=commit):
+        reverted = find_revert(repository, commit, tip=tip)
+        kind = StandingKind.REVERTED if reverted else StandingKind.ON_BRANCH
+        return Standing(kind=kind, branch=branch, behind=behind, ahead=0, reverted_by=reverted)
+    twin = find_twin(repository, commit, tip=tip, pull=pull)
+    kind = StandingKind.SQUASH_TWIN if twin else StandingKind.AHEAD if behind == 0 else StandingKind.DIVERGED
+    return Standing(kind=kind, branch=branch, behind=behind, ahead=ahead, twin=twin)
+
+
+def find_twin(repository: Repository, head: Oid, *, tip: Oid, pull: int | None) -> Twin | None:
+    """Looks on a branch for the commit that carries the content of a head that is not on it.
+
+    Args:
+        repository: has both histories.
+        head: the tip of the branch that was, or was not, merged.
+        tip: the tip of the branch to look on.
+        pull: the number that the forge puts on its commits for this head, if it is known.
+
+    Returns:
+        The twin with what shows it; None where there is none.
+    """
+    base = merge_base(repository, head, tip)
+    if base is None or base == head:
+        return None
+    candidates = tuple(reversed(log(repository, f"{base}..{tip}")))
+    return (
+        _same_tree(repository, head, candidates)
+        or _same_patch(repository, base, head, tip)
+        or _forge_number(candidates, pull)
+    )
+
+
+def find_revert(repository: Repository, commit: Oid, *, tip: Oid) -> Oid | None:
+    """Looks for the commit that undid `commit` on a branch, and was not undone itself."""
+    later = log(repository, f"{commit}..{tip}", first_parent=False)
+    return _revert_of(commit, later)
+
+
+def _revert_of(commit: Oid, later: tuple[LogEntry, ...]) -> Oid | None:
+    for entry in later:
+        if f"This reverts commit {commit}" in entry.body and _revert_of(entry.commit, later) is None:
+            return entry.commit
+    return None
+
+
+def _same_tree(repository: Repository, head: Oid, candidates: tuple[LogEntry, ...]) -> Twin | None:
+    tree = repository.tree_of(head)
+    for entry in candidates:
+        if entry.tree == tree:
+            return Twin(commit=entry.commit, evidence=TwinEvidence.SAME_TREE)
+    return None
+
+
+def _same_patch(repository: Repository, base: Oid, head: Oid, tip: Oid) -> Twin | None:
+    """Compares patches, of the whole branch and of its last commit, with those commits that change the same paths.
+
+    The paths cost no contents, which a partial clone would have to fetch.
+    """
+    changed = paths_by_commit(repository, f"{base}..{tip}")
+    length = int(repository.run("rev-list", "--count", f"{base}..{head}").text)
+    combined = TwinEvidence.SAME_PATCH if length == 1 else TwinEvidence.SAME_COMBINED_PATCH
+    wanted = [(base, combined)]
+    if length > 1 and _is_rebased(repository, head, tip):
+        wanted.append((repository.commit(f"{head}^"), TwinEvidence.SAME_PATCH))
+    for before, evidence in wanted:
+        paths = frozenset(changed_paths(repository, before=before, after=head))
+        patch = combined_patch_id(repository, before=before, after=head)
+        for commit, its_paths in reversed(changed.items()):
+            if its_paths == paths and combined_patch_id(repository, before=f"{commit}^1", after=commit) == patch:
+                return Twin(commit=commit, evidence=evidence)
+    return None
+
+
+def _is_rebased(repository: Repository, head: Oid, tip: Oid) -> bool:
+    """Tells whether every single commit of the branch is on the other one as a copy."""
+    lines = repository.run("cherry", tip, head).text.splitlines()
+    return bool(lines) and all(line.startswith("-") for line in lines)
+
+
+def _forge_number(candidates: tuple[LogEntry, ...], pull: int | None) -> Twin | None:
+    if pull is None:
+        return None
+    for entry in candidates:
+        if entry.subject.rstrip().endswith(f"(#{pull})"):
+            return Twin(commit=entry.commit, evidence=TwinEvidence.FORGE_NUMBER)
+        if entry.subject.startswith(f"Merge pull request #{pull} "):
+            return Twin(commit=entry.commit, evidence=TwinEvidence.MERGE_SUBJECT)
+    return None

@@ -1,0 +1,156 @@
+"""Finds the variants that stand on the axes of a plan's matrix: those of a landing, or those that the user names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.flows.stack import Stack
+from pinctl.model.landing import Staged
+from pinctl.model.oid import Oid
+from pinctl.model.order import Need, State, needs_of
+from pinctl.model.pins import Pins
+from pinctl.model.plan import Contract, LandingPlan
+from pinctl.model.variant import Client, Code, Release, Server, Spec, Wire, parse_spec
+from pinctl.tools.declaration import nearest
+from pinctl.wire.forms import FORMS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """The variants of a matrix, and which cells the plan's states ask for.
+
+    Attributes:
+        server_of: the server variant of each set of the superproject's own landed changes.
+        client_of: by component, the variants before and after its changes.
+        already: the superproject's own changes that the target has.
+    """
+
+    servers: tuple[Server, ...]
+    clients: tuple[Client, ...]
+    server_of: Mapping[State, Server]
+    client_of: Mapping[tuple[str, bool], Client]
+    already: State = frozenset()
+
+    def labels_of(self, need: Need) -> tuple[str, str] | None:
+        """Returns the labels of the cell that answers a need; None where no variant does."""
+        server = self.server_of.get(need.landed | self.already)
+        client = self.client_of.get((need.component, need.new))
+        return None if server is None or client is None else (server.label, client.label)
+
+    def required(self, plan: LandingPlan, *, superproject: str) -> frozenset[tuple[str, str]]:
+        """Returns the cells that the plan's declared order needs ok."""
+        landed: set[str] = set()
+        labels: set[tuple[str, str] | None] = set()
+        for change in (None, *plan.in_order()):
+            landed |= {change.id} if change else set()
+            needs = needs_of(plan, frozenset(landed), superproject=superproject)
+            labels |= {self.labels_of(need) for need in needs}
+        return frozenset(pair for pair in labels if pair is not None)
+
+
+def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged) -> Axes:
+    """Returns the variants of a landing: the server at the target and staged, clients before and after their changes."""
+    bump = staged.bump
+    own = frozenset(change.id for change in plan.of_superproject(stack.name))
+    already = own - {item.change.id for item in bump.to_land}
+    target = Code(component=stack.name, commit=bump.tip, name=bump.target)
+    server_of: dict[State, Server] = {already: target}
+    if bump.to_land or bump.moves:
+        server_of[own] = Code(component=stack.name, commit=staged.commit, name="staged")
+    moved = {move.component.name: move for move in bump.moves}
+    client_of: dict[tuple[str, bool], Client] = {}
+    for name in contract.clients:
+        move = moved.get(name)
+        after = bump.pins.get(name)
+        before = move.before if move is not None else _before_changes(stack, staged, name)
+        if after is None:
+            after = before = before or _pinned(stack, bump.tip, name)
+        if before is not None:
+            client_of[name, False] = Code(component=name, commit=before)
+        client_of[name, True] = Code(component=name, commit=after)
+    return Axes(
+        servers=tuple(dict.fromkeys(server_of.values())),
+        clients=tuple(dict.fromkeys(client_of.values())),
+        server_of=server_of,
+        client_of=client_of,
+        already=already,
+    )
+
+
+def named_servers(specs: tuple[str, ...], stack: Stack | None, name: str) -> tuple[Server, ...]:
+    """Returns the server variants that the user names.
+
+    Raises:
+        BadInputError: one is no variant.
+        CouldNotFindOutError: one names a commit that is not there.
+    """
+    return tuple(_server(text, stack, name) for text in specs)
+
+
+def named_clients(specs: tuple[str, ...], stack: Stack | None, pins: Pins, contract: Contract) -> tuple[Client, ...]:
+    """Returns the client variants that the user names.
+
+    Raises:
+        BadInputError: one is no variant, or of a component that has no probe.
+        CouldNotFindOutError: one names a commit that is not there.
+    """
+    return tuple(_client(text, stack, pins, contract) for text in specs)
+
+
+def _server(text: str, stack: Stack | None, name: str) -> Server:
+    spec = parse_spec(text)
+    match spec:
+        case Spec(kind="wire"):
+            forms = tuple(str(form) for form in FORMS)
+            if spec.name not in forms:
+                raise BadInputError(f"--server {text}: there is no wire form {spec.name!r}{nearest(spec.name, forms)}")
+            return Wire(form=spec.name)
+        case Spec(kind="code", name=component) if component == name:
+            if stack is None:
+                raise CouldNotFindOutError(
+                    f"--server {text} needs a checkout of {name}", hint="Name one with --superproject DIR."
+                )
+            return Code(component=name, commit=stack.repository.commit(spec.rest), name=spec.rest)
+        case _:
+            raise BadInputError(
+                f"--server {text}: a server is wire:FORM, or {name}@REVISION", hint=f"Forms: {', '.join(FORMS)}"
+            )
+
+
+def _client(text: str, stack: Stack | None, pins: Pins, contract: Contract) -> Client:
+    spec = parse_spec(text)
+    if spec is None or spec.kind == "wire":
+        raise BadInputError(f"--client {text}: a client is COMPONENT==VERSION, or COMPONENT@REVISION")
+    by_distribution = {pins.components[name].distribution or name: name for name in contract.clients}
+    component = spec.name if spec.name in contract.clients else by_distribution.get(spec.name)
+    if component is None:
+        raise BadInputError(
+            f"--client {text}: the plan has no probe of {spec.name!r}{nearest(spec.name, contract.clients)}"
+        )
+    if spec.kind == "release":
+        distribution = pins.components[component].distribution or component
+        return Release(component=component, requirement=f"{distribution}=={spec.rest}")
+    if stack is None:
+        raise CouldNotFindOutError(
+            f"--client {text} needs a checkout of {pins.superproject.name}", hint="Name one with --superproject DIR."
+        )
+    commit = stack.obtain(stack.pins.components[component], spec.rest)
+    return Code(component=component, commit=commit)
+
+
+def _before_changes(stack: Stack, staged: Staged, name: str) -> Oid | None:
+    """Returns the commit before a component's first landed change, for a pin that is in place already."""
+    repository = stack.mirror(stack.pins.components[name]).repository
+    for item in staged.bump.landed:
+        if item.change.component == name:
+            return repository.resolve(f"{item.commit}^1")
+    return None
+
+
+def _pinned(stack: Stack, tip: Oid, name: str) -> Oid:
+    for component, path in stack.gitlink_components():
+        if component.name == name:
+            pin = stack.repository.gitlinks(tip).get(path)
+            if pin is not None:
+                return pin
+    raise CouldNotFindOutError(f"{name} has a probe in the plan, and no pin in {stack.name}")

@@ -1,0 +1,116 @@
+"""Opens the superproject that the user stands in, with the pins.toml that applies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.flows.stack import Stack
+from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
+from pinctl.tools.git.repository import Repository
+from pinctl.tools.git.submodules import Submodule, read_submodules
+from pinctl.tools.pins_file import find_pins, read_pins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where the user says that things are.
+
+    Attributes:
+        directory: the current directory.
+        pins: the pins.toml to use instead of searching for one.
+        superproject: the superproject's checkout, where pins.toml is kept elsewhere.
+    """
+
+    directory: Path
+    pins: Path | None = None
+    superproject: Path | None = None
+
+
+def declared_pins(where: Where) -> Pins | None:
+    """Reads the pins.toml that applies; None where there is none.
+
+    Raises:
+        BadInputError: one was named that is not there, or it holds mistakes.
+    """
+    path = where.pins or find_pins(where.superproject or where.directory) or find_pins(where.directory)
+    return None if path is None else read_pins(path.absolute())
+
+
+def open_stack(where: Where) -> Stack:
+    """Opens the superproject that the user stands in, or has named.
+
+    Raises:
+        CouldNotFindOutError: it is not there, or what is there is not the superproject of the pins.toml.
+    """
+    pins = declared_pins(where)
+    directory = where.superproject or (
+        pins.directory if pins and pins.directory and not where.pins else where.directory
+    )
+    repository = Repository.open(directory)
+    if repository.work_tree is None:
+        raise CouldNotFindOutError(f"{directory} is a bare repository: pinctl needs a checkout of the superproject")
+    if repository.resolve("HEAD") is None:
+        raise CouldNotFindOutError(f"{repository.work_tree} has no commit yet")
+    if pins is None:
+        return Stack(pins=_pins_of_gitlinks(repository), repository=repository)
+    if not _is_described(repository, pins):
+        raise CouldNotFindOutError(
+            f"{pins.path} describes the superproject {pins.superproject.name}, and {repository.work_tree} is not it",
+            hint=f"Name a checkout of {pins.superproject.name} with --superproject DIR.",
+        )
+    submodules = {submodule.path: submodule for submodule in read_submodules(repository, "HEAD")}
+    completed = {
+        name: replace(component, branch=component.branch or _branch_of(component, submodules))
+        for name, component in pins.components.items()
+    }
+    return Stack(pins=replace(pins, components=completed), repository=repository)
+
+
+def require_pins(where: Where) -> Pins:
+    """Reads the pins.toml that applies.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    pins = declared_pins(where)
+    if pins is None:
+        raise BadInputError(
+            f"there is no pins.toml in {where.directory} or above it", hint="Name one with --pins FILE."
+        )
+    return pins
+
+
+def _branch_of(component: Component, submodules: Mapping[str, Submodule]) -> str | None:
+    site = component.site
+    submodule = submodules.get(site.path) if isinstance(site, GitlinkSite) else None
+    return submodule.branch if submodule else None
+
+
+def _is_described(repository: Repository, pins: Pins) -> bool:
+    """Tells whether a checkout has anything of what a pins.toml says of its superproject."""
+    declared = {
+        component.site.path for component in pins.components.values() if isinstance(component.site, GitlinkSite)
+    }
+    if declared:
+        return not declared.isdisjoint(repository.gitlinks("HEAD"))
+    return any(repository.blob_at("HEAD", manifest) for manifest in pins.superproject.manifests)
+
+
+def _pins_of_gitlinks(repository: Repository) -> Pins:
+    """Takes the gitlinks and .gitmodules for the declaration, where there is no pins.toml."""
+    submodules = {submodule.path: submodule for submodule in read_submodules(repository, "HEAD")}
+    components = {}
+    for path in repository.gitlinks("HEAD"):
+        submodule = submodules.get(path)
+        name = submodule.name if submodule else path
+        branch = submodule.branch if submodule else None
+        components[name] = Component(name=name, site=GitlinkSite(path=path), branch=branch)
+    manifests = tuple(path for path in ("pyproject.toml",) if repository.blob_at("HEAD", path))
+    lock = "uv.lock" if repository.blob_at("HEAD", "uv.lock") else None
+    name = repository.work_tree.name if repository.work_tree else "superproject"
+    return Pins(
+        path=None,
+        superproject=SuperprojectDeclaration(name=name, url=None, branch=None, manifests=manifests, lock=lock),
+        components=components,
+    )

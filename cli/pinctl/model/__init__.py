@@ -1,0 +1,1 @@
+"""What is true: frozen values and the rules over them, without input or output."""

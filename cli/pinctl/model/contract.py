@@ -1,0 +1,20 @@
+"""Names what a contract is made of: the fields that cross, and the cases with known true values."""
+
+FIELDS = ("logprobs", "sampling_mask", "routed_experts")
+"""The fields that cross from the server to its clients."""
+
+CASES = (
+    "greedy",
+    "top-p",
+    "sampling-mask",
+    "routed-experts",
+    "empty",
+    "no-evidence",
+    "one-token",
+    "minus-infinity",
+    "few-experts",
+    "prefill-decode",
+    "long",
+    "edge-ids",
+)
+"""The cases that pinctl brings; `pinctl.wire.cases` holds their values."""

@@ -1,0 +1,160 @@
+"""Judges what a client made of a payload, field by field, against the values that were put in."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pinctl.model.matrix import FieldResult, Verdict
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """What a client made of one field.
+
+    Attributes:
+        value: what it returned, JSON-able; None where it found nothing.
+        refusal: what it said when it refused loudly.
+        failure: why the probe itself could not say.
+    """
+
+    value: Any = None
+    refusal: str | None = None
+    failure: str | None = None
+
+
+def judge_read(field: str, *, truth: Any, decoded: Decoded) -> FieldResult:
+    """Judges a field that the client decodes.
+
+    Args:
+        field: the field's name.
+        truth: the value that was put in; a logprob of None means that there is no evidence, which a client must refuse
+            or hand on as none.
+        decoded: what the client made of it.
+
+    Returns:
+        The verdict with its reason.
+    """
+    unreadable = _unreadable(field, decoded, may_refuse=field == "logprobs" and not all(map(_is_evidence, truth)))
+    if unreadable is not None:
+        return unreadable
+    if _is_empty(truth) and (decoded.value is None or _is_empty(decoded.value)):
+        return FieldResult(field=field, verdict=Verdict.OK)
+    if decoded.value is None:
+        return _missing(field, "the client found no such field, and did not object")
+    if _is_empty(decoded.value):
+        return _missing(field, "the client handed on an empty value, and did not object")
+    difference = _difference(field, truth, decoded.value)
+    if difference is None:
+        return FieldResult(field=field, verdict=Verdict.OK)
+    return FieldResult(
+        field=field,
+        verdict=Verdict.CORRUPTS,
+        reason=f"no error, and a wrong value: {difference}",
+        evidence=f"expected {_shorten(truth)}, got {_shorten(decoded.value)}",
+    )
+
+
+def judge_relayed(field: str, *, sent: Any, decoded: Decoded) -> FieldResult:
+    """Judges a field that the client must hand on as it came.
+
+    Args:
+        field: the field's name.
+        sent: the JSON value on the wire; None where there is none.
+        decoded: what the client handed on.
+
+    Returns:
+        The verdict with its reason.
+    """
+    unreadable = _unreadable(field, decoded, may_refuse=False)
+    if unreadable is not None:
+        return unreadable
+    if sent is None:
+        return _missing(field, "the server sends no field of this name")
+    if decoded.value == sent:
+        return FieldResult(field=field, verdict=Verdict.OK)
+    if decoded.value is None:
+        return _missing(field, "the client dropped the field, and did not object")
+    return FieldResult(
+        field=field,
+        verdict=Verdict.CORRUPTS,
+        reason="the client handed on something else than it was sent",
+        evidence=f"sent {_shorten(sent)}, handed on {_shorten(decoded.value)}",
+    )
+
+
+def _unreadable(field: str, decoded: Decoded, *, may_refuse: bool) -> FieldResult | None:
+    """Judges a field that gave no value; None where it gave one."""
+    if decoded.failure is not None:
+        return FieldResult(field=field, verdict=Verdict.UNKNOWN, reason=decoded.failure)
+    if decoded.refusal is None:
+        return None
+    if may_refuse:
+        return FieldResult(field=field, verdict=Verdict.OK)
+    return FieldResult(field=field, verdict=Verdict.REJECTS, reason=decoded.refusal)
+
+
+def _missing(field: str, reason: str) -> FieldResult:
+    return FieldResult(field=field, verdict=Verdict.MISSING, reason=reason)
+
+
+def _is_evidence(logprob: Any) -> bool:
+    return isinstance(logprob, int | float) and not isinstance(logprob, bool) and logprob > float("-inf")
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, Mapping) and "ids" in value:
+        return not value["ids"]
+    return isinstance(value, list | dict | str) and not value
+
+
+def _difference(field: str, truth: Any, value: Any) -> str | None:
+    match field:
+        case "logprobs":
+            return (
+                _sequence_difference(_rounded(truth), _rounded(value))
+                if _are_numbers(value)
+                else "not a list of numbers"
+            )
+        case "routed_experts" if isinstance(value, Mapping) and isinstance(truth, Mapping):
+            if value.get("start") != truth["start"]:
+                return f"rows start at {value.get('start')!r}, not at {truth['start']!r}"
+            return _sequence_difference(truth["ids"], value.get("ids"))
+        case _:
+            return _sequence_difference(truth, value)
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        item is None or (isinstance(item, int | float) and not isinstance(item, bool)) for item in value
+    )
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    """Rounds to float32: the precision that every wire form carries."""
+    return [None if value is None else _as_float32(value) for value in values]
+
+
+def _as_float32(value: float) -> float:
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _sequence_difference(truth: Any, value: Any) -> str | None:
+    if truth == value:
+        return None
+    if not isinstance(value, list):
+        return f"a {type(value).__name__} where a list was expected"
+    if len(value) != len(truth):
+        return f"{len(value)} entries, not {len(truth)}"
+    index = next(index for index, (expected, got) in enumerate(zip(truth, value, strict=True)) if expected != got)
+    return f"entry {index} is {_shorten(value[index])}, not {_shorten(truth[index])}"
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value) if not isinstance(value, list) or len(value) <= 64 else f"{value[:64]!r}"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,188 @@
+"""The stages of a landing as types: only what was resolved can be staged, only what was proven can be published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from packaging.version import Version
+
+from pinctl.model.matrix import Matrix
+from pinctl.model.oid import Oid
+from pinctl.model.order import OrderProof
+from pinctl.model.pins import Component
+from pinctl.model.plan import Change, LandingPlan
+from pinctl.model.requirement import FloorMove
+from pinctl.model.standing import TwinEvidence
+
+LANDING_PREFIX = "landing/"
+"""Where landings are published, below refs/heads/."""
+
+
+class ObjectionKind(StrEnum):
+    """Why a landing is refused."""
+
+    NOT_MERGED = "not-merged"
+    REVERTED = "reverted"
+    NOTHING_TO_LAND = "nothing-to-land"
+    MOVES_BACK = "moves-back"
+    CONFLICT = "conflict"
+    DIRTY = "dirty"
+    LOCK = "lock"
+    FLOOR = "floor"
+    CELL = "cell"
+    UNKNOWN_CELL = "unknown-cell"
+    ORDER = "order"
+    BRANCH_TAKEN = "branch-taken"
+    DIVERGED = "diverged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objection:
+    """A reason why a landing must not happen: found out, and the answer is no.
+
+    Attributes:
+        message: what is in the way.
+        hint: the next step.
+        details: lines that belong to the message, such as file names or a tool's own words.
+    """
+
+    kind: ObjectionKind
+    message: str
+    hint: str | None = None
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objections:
+    """All that is in the way, instead of a result."""
+
+    objections: tuple[Objection, ...]
+
+    @property
+    def unknown_only(self) -> bool:
+        """Whether nothing was found to be wrong and something could not be found out."""
+        return all(objection.kind is ObjectionKind.UNKNOWN_CELL for objection in self.objections)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """A change that is on its component's branch.
+
+    Attributes:
+        commit: the commit of the branch that brought it.
+        evidence: what showed it; None where the plan's own commit or ancestry did.
+    """
+
+    change: Change
+    commit: Oid
+    evidence: TwinEvidence | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToLand:
+    """A change of the superproject that this landing brings.
+
+    Attributes:
+        head: the tip of its branch.
+        subject: the subject of its first commit.
+    """
+
+    change: Change
+    head: Oid
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinMove:
+    """A pin that moves.
+
+    Attributes:
+        before: the pin at the target's tip; None where it had none.
+        after: the merged commit.
+        version: the version at `after`; None where the component has none.
+        incoming: subjects of what comes in, newest first, on the component's first parents.
+        landed: the changes that the move brings.
+    """
+
+    component: Component
+    path: str
+    before: Oid | None
+    after: Oid
+    version: Version | None
+    incoming: tuple[str, ...]
+    landed: tuple[Landed, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BumpPlan:
+    """What one commit is to do: only this can be staged.
+
+    Attributes:
+        target: the branch that it lands on.
+        tip: that branch's tip.
+        plan: the landing plan, or None for a bump without one.
+        to_land: the superproject's own changes, in order.
+        landed: the companions, with where they are.
+        moves: the pins that move; those already in place are left out.
+        pins: the pin of every component the plan moves, moved or in place.
+        floors: the lowest version that each component's floors are to have.
+    """
+
+    target: str
+    tip: Oid
+    plan: LandingPlan | None
+    to_land: tuple[ToLand, ...]
+    landed: tuple[Landed, ...]
+    moves: tuple[PinMove, ...]
+    pins: Mapping[str, Oid]
+    floors: Mapping[str, Version]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A candidate commit, out of sight: its objects exist and no ref names it.
+
+    Attributes:
+        tree: the tree of the commit.
+        commit: an unpublished commit of that tree on the target's tip, for what needs one.
+        floors: the requirements that were raised.
+        lock_changed: whether uv wrote a different lock.
+    """
+
+    bump: BumpPlan
+    tree: Oid
+    commit: Oid
+    floors: tuple[FloorMove, ...]
+    lock_changed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """A candidate whose required cells are ok and whose declared order is safe: only this can be published.
+
+    Attributes:
+        certificate: the digest of what was proven and on what.
+    """
+
+    staged: Staged
+    matrix: Matrix | None
+    order: OrderProof | None
+    certificate: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """A published landing.
+
+    Attributes:
+        branch: the branch that names it.
+        already_landed: whether it was there before.
+        pushed: the remote it was pushed to, if any.
+    """
+
+    branch: str
+    commit: Oid
+    parent: Oid
+    moves: tuple[PinMove, ...]
+    already_landed: bool
+    pushed: str | None = None

@@ -1,0 +1,153 @@
+"""The compatibility matrix as values, and the algebra of its verdicts."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What came of sending a server's payload to a client, from best to worst."""
+
+    OK = "ok"
+    UNKNOWN = "unknown"
+    """Could not find out: never ok."""
+    MISSING = "missing"
+    """No error, and a field the client needs is absent."""
+    REJECTS = "rejects"
+    """A loud error."""
+    CORRUPTS = "corrupts"
+    """No error and a wrong value: the one that costs a training run."""
+
+    @property
+    def severity(self) -> int:
+        """Orders verdicts: the higher, the worse."""
+        return _SEVERITY[self]
+
+
+_SEVERITY = {verdict: severity for severity, verdict in enumerate(Verdict)}
+
+
+def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
+    """Returns the worst verdict; of none at all, unknown."""
+    return max(verdicts, key=lambda verdict: verdict.severity, default=Verdict.UNKNOWN)
+
+
+class Side(StrEnum):
+    """The two sides of a contract."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldResult:
+    """What came of one field of one case.
+
+    Attributes:
+        reason: why the verdict is not ok; empty when it is.
+        evidence: what was expected and what came, shortened.
+    """
+
+    field: str
+    verdict: Verdict
+    reason: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """What came of one case: the worst of its fields."""
+
+    case: str
+    fields: tuple[FieldResult, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of the fields."""
+        return worst(tuple(field.verdict for field in self.fields))
+
+    @property
+    def reason(self) -> str:
+        """The reason of the worst field, with the field's name."""
+        field = _worst_of(self.fields)
+        if field is None:
+            return "the client needs no field of this case"
+        return f"{field.field}: {field.reason}" if field.verdict is not Verdict.OK else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One server variant against one client variant.
+
+    Attributes:
+        server: the server variant's label.
+        client: the client variant's label.
+        component: the component that the client is a variant of.
+        cases: the results, in the plan's order.
+        setup: why no case could be run, for instance an environment that could not be made.
+    """
+
+    server: str
+    client: str
+    component: str
+    cases: tuple[CaseResult, ...] = ()
+    setup: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of the cases; unknown where none was run."""
+        if self.setup is not None:
+            return Verdict.UNKNOWN
+        return worst(tuple(case.verdict for case in self.cases))
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is not ok: the first case that shows it, and how many do."""
+        if self.setup is not None:
+            return self.setup
+        verdict = self.verdict
+        if verdict is Verdict.OK:
+            return ""
+        guilty = tuple(case for case in self.cases if case.verdict is verdict)
+        if not guilty:
+            return "no case was run"
+        return f"{guilty[0].case}: {guilty[0].reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The cells of a plan.
+
+    Attributes:
+        plan: the plan's name.
+        required: the (server, client) labels that must be ok; None means every cell.
+    """
+
+    plan: str
+    servers: tuple[str, ...]
+    clients: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    required: frozenset[tuple[str, str]] | None = None
+
+    def cell(self, server: str, client: str) -> Cell | None:
+        """Returns the cell of two labels; None where there is none."""
+        for cell in self.cells:
+            if cell.server == server and cell.client == client:
+                return cell
+        return None
+
+    def is_required(self, cell: Cell) -> bool:
+        """Tells whether the answer depends on this cell."""
+        return self.required is None or (cell.server, cell.client) in self.required
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of the required cells; unknown where one of them is absent, or where there is none."""
+        cells = tuple(cell for cell in self.cells if self.is_required(cell))
+        verdicts = [cell.verdict for cell in cells]
+        if self.required is not None and len(cells) < len(self.required):
+            verdicts.append(Verdict.UNKNOWN)
+        return worst(tuple(verdicts))
+
+
+def _worst_of(fields: tuple[FieldResult, ...]) -> FieldResult | None:
+    return max(fields, key=lambda field: field.verdict.severity, default=None)

@@ -1,0 +1,111 @@
+"""Says what a landing plan intends: changes, their order, the pins that move, and the contract to keep."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One unit of work in one repository: a pull request, or a branch.
+
+    Attributes:
+        id: its name within the plan.
+        component: the component's name, or the superproject's own.
+        pull: the forge's number of its pull request.
+        branch: the branch that holds it while it has not landed.
+        commit: the commit it landed as, where the plan says so; maybe abbreviated.
+        after: the ids of changes that must have landed before it.
+        pins: the components whose pins move in the commit that lands it.
+    """
+
+    id: str
+    component: str
+    pull: int | None = None
+    branch: str | None = None
+    commit: str | None = None
+    after: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """`renderers#174`, or the component with what else names the change."""
+        if self.pull is not None:
+            return f"{self.component}#{self.pull}"
+        return f"{self.component} {self.branch or self.commit or self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A program that asks one side of the contract, in that side's own environment.
+
+    Attributes:
+        path: the probe file.
+        requirements: what its environment needs beside the code under test (PEP 508).
+        dependencies: whether the code's own dependencies are installed.
+        reads: the fields that a client decodes.
+        relays: the fields that a client hands on unchanged.
+        seconds: the time limit of one run over all cases.
+    """
+
+    path: Path
+    requirements: tuple[str, ...] = ()
+    dependencies: bool = True
+    reads: tuple[str, ...] = ()
+    relays: tuple[str, ...] = ()
+    seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """The fields that cross between server and clients, with the cases that prove them.
+
+    Attributes:
+        cases: names of cases with known true values.
+        clients: by component.
+    """
+
+    server: Probe
+    clients: Mapping[str, Probe]
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandingPlan:
+    """Changes with their order, the pins that move with them, and the contract they must keep."""
+
+    name: str
+    path: Path
+    title: str
+    changes: tuple[Change, ...]
+    contract: Contract | None
+
+    def change(self, change_id: str) -> Change:
+        """Returns the change of that id.
+
+        Raises:
+            KeyError: the plan has none.
+        """
+        for change in self.changes:
+            if change.id == change_id:
+                return change
+        raise KeyError(change_id)
+
+    def of_superproject(self, name: str) -> tuple[Change, ...]:
+        """Returns the changes in the superproject itself, in the plan's order."""
+        return tuple(change for change in self.changes if change.component == name)
+
+    def in_order(self) -> tuple[Change, ...]:
+        """Returns the changes sorted by their `after` edges, in the plan's order where they are free."""
+        placed: list[Change] = []
+        waiting = list(self.changes)
+        while waiting:
+            done = {change.id for change in placed}
+            change = next(change for change in waiting if set(change.after) <= done)
+            placed.append(change)
+            waiting.remove(change)
+        return tuple(placed)
+
+    def moving(self) -> tuple[str, ...]:
+        """Returns the components whose pins move, in the order in which the plan first names them."""
+        return tuple(dict.fromkeys(pin for change in self.changes for pin in change.pins))

@@ -1,0 +1,1 @@
+"""Who does it: one module for each outside thing, each translating that thing's errors."""

@@ -1,0 +1,123 @@
+"""Holds a TOML file against the shape it should have, and reports every mistake in it with its line."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from pinctl.errors import BadFileError, Mistake
+from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class Shape(BaseModel):
+    """A table of a file: known keys of known types, and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+ShapeT = TypeVar("ShapeT", bound=Shape)
+
+_WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is no key of this table",
+    "string_type": "must be a string",
+    "string_too_short": "must not be empty",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be an array",
+    "list_type": "must be an array",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+}
+
+
+def shaped(source: TomlSource, shape: type[ShapeT], mistakes: Iterable[Mistake]) -> ShapeT:
+    """Returns a file's values as its shape.
+
+    Args:
+        source: the file.
+        shape: what it should look like.
+        mistakes: what else was found wrong with it.
+
+    Raises:
+        BadFileError: with every mistake, in the order of their lines.
+    """
+    found = list(mistakes)
+    value: ShapeT | None = None
+    try:
+        value = shape.model_validate(_with_tuples(source.values))
+    except ValidationError as error:
+        found.extend(
+            _mistake(source, shape, problem["loc"], problem["type"], problem["msg"])
+            for problem in error.errors(include_url=False)
+        )
+    if value is None or found:
+        unique = {(mistake.key, mistake.message): mistake for mistake in found}
+        raise BadFileError(source.path, tuple(sorted(unique.values(), key=lambda mistake: mistake.line or 0)))
+    return value
+
+
+def mistake_at(source: TomlSource, key_path: KeyPath, message: str) -> Mistake:
+    """Makes the mistake at a key path."""
+    return Mistake(key=dotted(key_path), line=source.line(key_path), message=message)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Returns a phrase that offers the nearest right name, or lists the few there are; empty where there are none."""
+    known = tuple(names)
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there are {', '.join(map(repr, known))}" if 0 < len(known) <= 12 else ""
+
+
+def _mistake(source: TomlSource, shape: type[Shape], loc: KeyPath, kind: str, text: str) -> Mistake:
+    words = _WORDS.get(kind, text[:1].lower() + text[1:])
+    if kind == "extra_forbidden":
+        words += nearest(str(loc[-1]), _keys_at(shape, loc[:-1]))
+    if kind == "value_error":
+        words = text.removeprefix("Value error, ")
+    return mistake_at(source, loc, words)
+
+
+def _keys_at(shape: type[Shape], loc: KeyPath) -> tuple[str, ...]:
+    """Returns the keys of the table that a location leads to."""
+    current: Any = shape
+    for part in loc:
+        if isinstance(current, type) and issubclass(current, Shape):
+            field = current.model_fields.get(str(part)) or next(
+                (field for field in current.model_fields.values() if field.alias == part), None
+            )
+            current = field.annotation if field else None
+        else:
+            current = _element(current)
+        current = _plain(current)
+    if not (isinstance(current, type) and issubclass(current, Shape)):
+        return ()
+    return tuple(field.alias or name for name, field in current.model_fields.items())
+
+
+def _plain(annotation: Any) -> Any:
+    """Takes the `| None` off an annotation."""
+    options = [option for option in get_args(annotation) if option is not type(None)]
+    is_optional = len(options) < len(get_args(annotation))
+    return options[0] if is_optional and len(options) == 1 else annotation
+
+
+def _element(annotation: Any) -> Any:
+    """Returns what an array or a table of tables holds."""
+    arguments = [argument for argument in get_args(annotation) if argument is not Ellipsis]
+    return arguments[-1] if arguments else None
+
+
+def _with_tuples(value: Any) -> Any:
+    """Turns arrays into tuples, which is what frozen shapes hold."""
+    if isinstance(value, dict):
+        return {key: _with_tuples(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return tuple(_with_tuples(item) for item in value)
+    return value

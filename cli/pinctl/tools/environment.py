@@ -1,0 +1,90 @@
+"""Makes the environments that code under test runs in, each once: they stay in the user's cache."""
+
+import hashlib
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.tools import uv
+from pinctl.tools.places import cache_directory, scratch
+
+LayOut = Callable[[Path], Path]
+"""Writes source into an empty directory, and returns the directory to install from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What an environment is made of.
+
+    Attributes:
+        name: for people, and for the directory's name.
+        identity: what names the code under test: a tree and its version, or a requirement.
+        requirement: the release to install; None where the code comes from source.
+        lay_out: writes the source; None where a release is installed.
+        extra: requirements beside the code under test.
+        dependencies: whether the code's own dependencies are installed.
+    """
+
+    name: str
+    identity: str
+    requirement: str | None = None
+    lay_out: LayOut | None = None
+    extra: tuple[str, ...] = ()
+    dependencies: bool = True
+
+    @property
+    def key(self) -> str:
+        """The hash of everything that decides what is in the environment."""
+        parts = (
+            self.identity,
+            *sorted(self.extra),
+            str(self.dependencies),
+            platform.python_implementation(),
+            platform.python_version(),
+            platform.platform(),
+            uv.uv_version(),
+        )
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+
+
+def python_for(recipe: Recipe) -> Path:
+    """Returns the interpreter of a recipe's environment, made now or before.
+
+    Raises:
+        CouldNotFindOutError: it cannot be made; the message says why, and nothing is left of it.
+    """
+    directory = cache_directory() / "environments" / f"{recipe.name}-{recipe.key}"
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    ready = directory / ".ready"
+    with FileLock(directory.with_suffix(".lock")):
+        if not ready.exists():
+            shutil.rmtree(directory, ignore_errors=True)
+            try:
+                _make(recipe, directory)
+            except BaseException:
+                shutil.rmtree(directory, ignore_errors=True)
+                raise
+            ready.touch()
+    return directory / "bin" / "python"
+
+
+def _make(recipe: Recipe, directory: Path) -> None:
+    uv.make_environment(directory, python=Path(sys.executable))
+    try:
+        if recipe.lay_out is None:
+            if recipe.requirement is not None:
+                # In one resolution, so that the extra requirements cannot pull the release's dependencies apart.
+                uv.install(directory, (recipe.requirement, *recipe.extra), dependencies=recipe.dependencies)
+        else:
+            with scratch() as top:
+                source = recipe.lay_out(top / "source")
+                uv.install(directory, (str(source),), dependencies=recipe.dependencies)
+            uv.install(directory, recipe.extra)
+    except CouldNotFindOutError as error:
+        raise CouldNotFindOutError(f"the environment of {recipe.name} cannot be made: {error.message}") from error

@@ -1,0 +1,1 @@
+"""What pinctl asks of git, a small function a question."""

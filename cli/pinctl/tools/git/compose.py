@@ -1,0 +1,120 @@
+"""Builds trees and commits in the object database, without any checkout and without the user's index."""
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.model.oid import Oid
+from pinctl.tools.git.history import Person
+from pinctl.tools.git.repository import GITLINK_MODE, Repository
+
+FILE_MODE = "100644"
+
+_SCRATCH_IDENTITY = {
+    "GIT_AUTHOR_NAME": "pinctl",
+    "GIT_AUTHOR_EMAIL": "pinctl@localhost",
+    "GIT_AUTHOR_DATE": "0 +0000",
+    "GIT_COMMITTER_NAME": "pinctl",
+    "GIT_COMMITTER_EMAIL": "pinctl@localhost",
+    "GIT_COMMITTER_DATE": "0 +0000",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One entry that a tree is to have, or not to have.
+
+    Attributes:
+        oid: what the entry names; None removes it.
+    """
+
+    path: str
+    mode: str
+    oid: Oid | None
+
+    @classmethod
+    def gitlink(cls, path: str, oid: Oid) -> "Edit":
+        """Makes the edit that sets a gitlink."""
+        return cls(path=path, mode=GITLINK_MODE, oid=oid)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflicts:
+    """The files in which a merge needs a person."""
+
+    paths: tuple[str, ...]
+
+
+def write_blob(repository: Repository, contents: bytes) -> Oid:
+    """Stores a file's contents and returns their id."""
+    return Oid(repository.run("hash-object", "-w", "--stdin", "--no-filters", stdin=contents).text)
+
+
+def edit_tree(repository: Repository, tree: str, edits: Iterable[Edit]) -> Oid:
+    """Returns a tree with some entries set or removed, made in a temporary index."""
+    lines = []
+    for edit in edits:
+        if edit.oid is None:
+            lines.append(f"0 {'0' * len(tree)}\t{edit.path}\0")
+        else:
+            lines.append(f"{edit.mode} {edit.oid}\t{edit.path}\0")
+    if not lines:
+        return repository.tree_of(tree)
+    with tempfile.TemporaryDirectory(prefix="pinctl-index-") as directory:
+        env = {"GIT_INDEX_FILE": str(Path(directory, "index"))}
+        repository.run("read-tree", tree, env=env)
+        feed = "".join(lines).encode("utf-8", "surrogateescape")
+        repository.run("update-index", "-z", "--index-info", stdin=feed, env=env)
+        return Oid(repository.run("write-tree", env=env).text)
+
+
+def merge_trees(repository: Repository, *, base: Oid, ours: Oid, theirs: Oid) -> Oid | Conflicts:
+    """Merges three trees as git merges branches.
+
+    git 2.38 finds the base itself from the history, so the three trees get a little history of their own.
+    """
+    root = _scratch_commit(repository, base)
+    one, other = (_scratch_commit(repository, tree, root) for tree in (ours, theirs))
+    completed = repository.run(
+        "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", one, other, accept=(0, 1)
+    )
+    tree, *paths = completed.stdout.decode("utf-8", "surrogateescape").split("\0")
+    if completed.status == 0:
+        return Oid(tree.strip())
+    return Conflicts(paths=tuple(dict.fromkeys(path for path in paths if path)))
+
+
+def commit_tree(repository: Repository, tree: Oid, *, parent: Oid, message: str, author: Person | None = None) -> Oid:
+    """Makes a commit as the user, by another author where one is given. No ref names it yet.
+
+    Raises:
+        CouldNotFindOutError: git does not know who the user is.
+    """
+    env: Mapping[str, str] = {}
+    if author is not None:
+        env = {
+            "GIT_AUTHOR_NAME": author.name,
+            "GIT_AUTHOR_EMAIL": author.email,
+            "GIT_AUTHOR_DATE": author.date,
+        }
+    completed = repository.run(
+        "commit-tree", tree, "-p", parent, "-F", "-", stdin=message.encode(), env=env, accept=(0, 128)
+    )
+    if completed.status != 0:
+        raise CouldNotFindOutError(
+            f"git cannot make the commit: {completed.stderr.strip().splitlines()[-1]}",
+            hint='Tell git who you are: git config user.name "…" and git config user.email "…"',
+        )
+    return Oid(completed.text)
+
+
+def _scratch_commit(repository: Repository, tree: Oid, *parents: Oid) -> Oid:
+    options = [word for parent in parents for word in ("-p", parent)]
+    return Oid(repository.run("commit-tree", tree, *options, "-m", "scratch", env=_SCRATCH_IDENTITY).text)
+
+
+def scratch_commit(repository: Repository, tree: Oid, *, parent: Oid) -> Oid:
+    """Makes a commit that depends on nothing but its tree and parent, for what needs a commit before the real one."""
+    return _scratch_commit(repository, tree, parent)

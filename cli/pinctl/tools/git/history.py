@@ -1,0 +1,144 @@
+"""Asks a repository how commits stand to each other."""
+
+from dataclasses import dataclass
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.model.oid import Oid
+from pinctl.model.releases import Release, version_of_tag
+from pinctl.tools.git.repository import Repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One commit of a history."""
+
+    commit: Oid
+    tree: Oid
+    subject: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Who wrote a commit, and when, in git's own raw form."""
+
+    name: str
+    email: str
+    date: str
+
+
+def contains(repository: Repository, *, commit: Oid, ancestor: Oid) -> bool:
+    """Tells whether `ancestor` is `commit` itself or one of its ancestors.
+
+    Raises:
+        CouldNotFindOutError: the history is cut off, so that a "no" would prove nothing.
+    """
+    if commit == ancestor:
+        return True
+    found = repository.run("merge-base", "--is-ancestor", ancestor, commit, accept=(0, 1)).status == 0
+    if not found and repository.shallow:
+        raise CouldNotFindOutError(
+            f"{repository.work_tree or repository.git_dir} is a shallow clone: "
+            f"it cannot tell whether {ancestor[:7]} is an ancestor of {commit[:7]}",
+            hint="Fetch the whole history: git fetch --unshallow",
+        )
+    return found
+
+
+def ahead_behind(repository: Repository, *, commit: Oid, tip: Oid) -> tuple[int, int]:
+    """Counts the commits that only `commit` has, and those that only `tip` has."""
+    ahead, behind = repository.run("rev-list", "--left-right", "--count", f"{commit}...{tip}").text.split()
+    return int(ahead), int(behind)
+
+
+def merge_base(repository: Repository, one: Oid, other: Oid) -> Oid | None:
+    """Returns the best common ancestor; None for unrelated histories."""
+    completed = repository.run("merge-base", one, other, accept=(0, 1))
+    return Oid(completed.text) if completed.status == 0 else None
+
+
+def log(repository: Repository, *revisions: str, first_parent: bool = True) -> tuple[LogEntry, ...]:
+    """Lists commits, newest first."""
+    options = ("--first-parent",) if first_parent else ()
+    output = repository.run("log", "-z", "--format=%H%n%T%n%s%n%b", *options, *revisions, "--").stdout
+    entries = []
+    for record in output.decode("utf-8", "replace").split("\0"):
+        if record:
+            commit, tree, subject, body = record.split("\n", 3)
+            entries.append(LogEntry(commit=Oid(commit), tree=Oid(tree), subject=subject, body=body))
+    return tuple(entries)
+
+
+def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:
+    """Returns the first-parent commit of `tip` that brought `commit` onto the branch: itself, or its merge."""
+    if commit in repository.run("rev-list", "--first-parent", tip).text.split():
+        return commit
+    chain = repository.run("rev-list", "--first-parent", "--ancestry-path", f"{commit}..{tip}").text.split()
+    return Oid(chain[-1]) if chain else commit
+
+
+def people(repository: Repository, *, since: Oid, until: Oid) -> tuple[Person, ...]:
+    """Returns the authors of the commits in a range, oldest first, each once."""
+    output = repository.run(
+        "log", "--reverse", "-z", "--no-merges", "--format=%an%n%ae%n%ad", "--date=raw", f"{since}..{until}"
+    ).stdout
+    found: dict[str, Person] = {}
+    for record in output.decode("utf-8", "replace").split("\0"):
+        if record:
+            name, email, date = record.split("\n")
+            found.setdefault(email, Person(name=name, email=email, date=date))
+    return tuple(found.values())
+
+
+def changed_paths(repository: Repository, *, before: str, after: str) -> tuple[str, ...]:
+    """Lists the paths that differ between two commits or trees, gitlinks among them whatever `ignore` says."""
+    output = repository.run(
+        "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", before, after
+    ).stdout
+    return tuple(path for path in output.decode("utf-8", "surrogateescape").split("\0") if path)
+
+
+def paths_by_commit(repository: Repository, revisions: str) -> dict[Oid, frozenset[str]]:
+    """Lists what each first-parent commit of a range changed against its first parent, in one process."""
+    output = repository.run(
+        "log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none",
+        "--format=%x01%H", revisions, "--",
+    ).stdout  # fmt: skip
+    found: dict[Oid, frozenset[str]] = {}
+    for record in output.decode("utf-8", "surrogateescape").split("\x01")[1:]:
+        commit, *rest = (word.strip("\n") for word in record.split("\0"))
+        # The raw records alternate: the modes, ids and status; then the path.
+        found[Oid(commit)] = frozenset(rest[1::2])
+    return found
+
+
+def combined_patch_id(repository: Repository, *, before: str, after: str) -> str | None:
+    """Returns the patch-id of the whole difference between two commits; None for an empty one."""
+    patch = repository.run("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after).stdout
+    words = repository.run("patch-id", "--stable", stdin=patch).text.split()
+    return words[0] if words else None
+
+
+def releases_in(
+    repository: Repository, commit: str | None, *, pattern: str, exclude: str | None
+) -> tuple[Release, ...]:
+    """Lists the releases that a commit contains, or all of them.
+
+    Args:
+        repository: the component's.
+        commit: the commit; None for all releases there are.
+        pattern: the glob of tags that name releases.
+        exclude: the glob of tags that do not.
+    """
+    merged = () if commit is None else (f"--merged={commit}",)
+    # One of the two names is empty: %(*objectname) is the peeled commit of an annotated tag.
+    output = repository.run(
+        "for-each-ref", *merged, "--format=%(refname:strip=2) %(objectname) %(*objectname)", "refs/tags"
+    ).text
+    found = []
+    for line in output.splitlines():
+        tag, *oids = line.split()
+        version = version_of_tag(tag, pattern=pattern, exclude=exclude)
+        if version is not None:
+            found.append(Release(tag=tag, version=version, commit=Oid(oids[-1])))
+    return tuple(found)

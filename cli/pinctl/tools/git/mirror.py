@@ -1,0 +1,121 @@
+"""Keeps a bare copy of each component's history in the user's cache, shared between runs and superprojects."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from filelock import FileLock
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.model.oid import Oid
+from pinctl.tools.git.command import run_git
+from pinctl.tools.git.refs import NETWORK_SECONDS, RemoteRefs, ask_remote, shown_url
+from pinctl.tools.git.repository import Repository
+from pinctl.tools.places import cache_directory
+
+
+class Mirror:
+    """A component's history: branches, tags and the pull requests that were asked for, without file contents.
+
+    File contents come when they are first read (a partial clone). Its refs are those of the remote when it was last
+    asked, which is once in a run.
+
+    Attributes:
+        url: where it is fetched from.
+        repository: the bare repository in the cache.
+        head: the branch that the remote's HEAD names.
+    """
+
+    def __init__(self, *, url: str, repository: Repository, remote: RemoteRefs) -> None:
+        self.url = url
+        self.repository = repository
+        self.head = remote.head
+        self._remote = remote
+
+    @classmethod
+    def of(cls, url: str, *, pulls: tuple[int, ...] = ()) -> "Mirror":
+        """Makes or refreshes the mirror of a URL.
+
+        Args:
+            url: as git understands it.
+            pulls: the pull requests whose heads are wanted too.
+
+        Raises:
+            CouldNotFindOutError: the remote does not answer, or gives no history.
+        """
+        directory = _directory_of(url)
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(directory.with_suffix(".lock")):
+            if not (directory / "HEAD").exists():
+                run_git(directory.parent, "init", "--quiet", "--bare", str(directory))
+                for key, value in (
+                    ("remote.origin.url", url),
+                    ("remote.origin.promisor", "true"),
+                    ("remote.origin.partialclonefilter", "blob:none"),
+                ):
+                    run_git(directory, "config", key, value)
+            repository = Repository.open(directory)
+            patterns = ("refs/heads/*", "refs/tags/*", *(f"refs/pull/{number}/head" for number in pulls))
+            remote = ask_remote(repository, url, *patterns)
+            _fetch(repository, remote)
+        return cls(url=url, repository=repository, remote=remote)
+
+    def tip(self, branch: str) -> Oid:
+        """Returns the tip of a branch.
+
+        Raises:
+            CouldNotFindOutError: the remote has no such branch.
+        """
+        oid = self._remote.refs.get(f"refs/heads/{branch}")
+        if oid is None:
+            raise CouldNotFindOutError(
+                f"{shown_url(self.url)} has no branch {branch}", hint="Correct the component's branch in pins.toml."
+            )
+        return oid
+
+    def branch_tip(self, branch: str) -> Oid | None:
+        """Returns the tip of a branch; None where the remote has none of that name."""
+        return self._remote.refs.get(f"refs/heads/{branch}")
+
+    def pull_head(self, number: int) -> Oid | None:
+        """Returns the head of a pull request; None where the remote does not keep it."""
+        return self._remote.refs.get(f"refs/pull/{number}/head")
+
+    def obtain(self, revision: str) -> Oid | None:
+        """Returns the commit of an id, maybe abbreviated, or of a tag or branch, fetching a full id that is not here.
+
+        Returns:
+            The commit; None where neither the mirror nor the remote has it.
+        """
+        found = self.repository.resolve(revision)
+        if found is not None or len(revision) < 40:
+            return found
+        self.repository.run(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "origin", revision,
+            accept=(0, 1, 128), seconds=NETWORK_SECONDS,
+        )  # fmt: skip
+        return self.repository.resolve(revision)
+
+
+def _directory_of(url: str) -> Path:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", url.rstrip("/").rpartition("/")[2]) or "repository"
+    return cache_directory() / "mirrors" / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
+
+
+def _fetch(repository: Repository, remote: RemoteRefs) -> None:
+    """Brings the mirror's refs to what the remote said; costs nothing where they already are."""
+    listing = repository.run("for-each-ref", "--format=%(refname) %(objectname)").text
+    here = dict(line.split(" ") for line in listing.splitlines())
+    wanted = {name: oid for name, oid in remote.refs.items() if name != "HEAD"}
+    stale = [name for name in here if name not in wanted and not name.startswith("refs/pull/")]
+    if stale:
+        feed = "".join(f"delete {name}\0\0" for name in stale).encode()
+        repository.run("update-ref", "-z", "--stdin", stdin=feed)
+    changed = [name for name, oid in wanted.items() if here.get(name) != oid]
+    if not changed:
+        return
+    refspecs = "".join(f"+{name}:{name}\n" for name in changed).encode()
+    repository.run(
+        "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--refmap=", "--stdin",
+        "origin", stdin=refspecs, seconds=NETWORK_SECONDS,
+    )  # fmt: skip

@@ -1,0 +1,226 @@
+"""Opens a repository and reads its objects: one long-lived git process answers for all of them."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Self
+
+import git
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.model.oid import Oid
+from pinctl.tools.git.command import Completed, run_git
+from pinctl.tools.process import PIPE
+
+OLDEST_GIT = (2, 38)
+"""The first release with `git merge-tree --write-tree`."""
+
+GITLINK_MODE = "160000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeEntry:
+    """One entry of a tree."""
+
+    mode: str
+    oid: Oid
+    path: str
+
+
+@cache
+def require_git() -> None:
+    """Makes sure that git is there and new enough.
+
+    Raises:
+        CouldNotFindOutError: it is not.
+    """
+    words = run_git(Path.cwd(), "version").text.split()
+    version = words[2] if len(words) > 2 else ""
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST_GIT:
+        raise CouldNotFindOutError(
+            f"git {version or 'of an unknown version'} is too old: pinctl needs {'.'.join(map(str, OLDEST_GIT))}",
+            hint="Install a newer git and put it first on PATH.",
+        )
+
+
+class Repository:
+    """A repository on this machine.
+
+    Attributes:
+        git_dir: where its own refs and index are.
+        common_dir: where its objects are: another place than git_dir in a linked worktree.
+        work_tree: the top of its checkout; None for a bare one.
+        shallow: whether its history is cut off.
+    """
+
+    def __init__(self, *, git_dir: Path, common_dir: Path, work_tree: Path | None, shallow: bool) -> None:
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.work_tree = work_tree
+        self.shallow = shallow
+        self._objects = _ObjectReader(git_dir)
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """Opens the repository that `directory` lies in.
+
+        Raises:
+            CouldNotFindOutError: there is none, or git may not read it.
+        """
+        require_git()
+        if not directory.is_dir():
+            raise CouldNotFindOutError(f"{directory} is not a directory")
+        asked = ("--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir", "--show-toplevel")
+        completed = run_git(directory, "rev-parse", "--path-format=absolute", *asked, accept=(0, 128))
+        answers = completed.text.splitlines()
+        if len(answers) < len(asked) - 1:
+            raise _cannot_open(directory, completed)
+        bare, shallow, git_dir, common_dir, *top = answers
+        work_tree = Path(top[0]) if top and bare == "false" else None
+        return cls(git_dir=Path(git_dir), common_dir=Path(common_dir), work_tree=work_tree, shallow=shallow == "true")
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        accept: tuple[int, ...] = (0,),
+        seconds: float | None = None,
+    ) -> Completed:
+        """Runs one git command on this repository, wherever the current directory is."""
+        variables = {"GIT_DIR": str(self.git_dir), **(env or {})}
+        if self.work_tree is not None:
+            variables.setdefault("GIT_WORK_TREE", str(self.work_tree))
+        where = self.work_tree or self.git_dir
+        return run_git(where, *arguments, stdin=stdin, env=variables, accept=accept, seconds=seconds)
+
+    def resolve(self, revision: str) -> Oid | None:
+        """Returns the commit that a revision names; None where it names none."""
+        found = self._objects.info(f"{revision}^{{commit}}")
+        return found[0] if found is not None else None
+
+    def commit(self, revision: str) -> Oid:
+        """Returns the commit that a revision names.
+
+        Raises:
+            CouldNotFindOutError: it names none.
+        """
+        oid = self.resolve(revision)
+        if oid is None:
+            raise CouldNotFindOutError(f"{revision} names no commit in {self.work_tree or self.git_dir}")
+        return oid
+
+    def has_commit(self, oid: str) -> bool:
+        """Tells whether a commit of that id is here."""
+        return self.resolve(oid) is not None
+
+    def tree_of(self, revision: str) -> Oid:
+        """Returns the tree of a commit or tree."""
+        found = self._objects.info(f"{revision}^{{tree}}")
+        if found is None:
+            raise CouldNotFindOutError(f"{revision} has no tree in {self.work_tree or self.git_dir}")
+        return found[0]
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        """Returns the bytes of a file at a revision; None where there is no file of that path."""
+        name = f"{revision}:{path}"
+        found = self._objects.info(name)
+        if found is None or found[1] != "blob":
+            return None
+        return self._objects.contents(name)
+
+    def blob_at(self, revision: str, path: str) -> Oid | None:
+        """Returns the id of a file's contents at a revision; None where there is no file of that path."""
+        found = self._objects.info(f"{revision}:{path}")
+        return found[0] if found is not None and found[1] == "blob" else None
+
+    def entries(self, revision: str) -> tuple[TreeEntry, ...]:
+        """Lists every entry of a revision's tree, without the trees themselves."""
+        listing = self.run("ls-tree", "-r", "-z", "--full-tree", revision).stdout
+        entries = []
+        for line in listing.decode("utf-8", "surrogateescape").split("\0"):
+            if line:
+                head, _, path = line.partition("\t")
+                mode, _, oid = head.split(" ")
+                entries.append(TreeEntry(mode=mode, oid=Oid(oid), path=path))
+        return tuple(entries)
+
+    def gitlinks(self, revision: str) -> dict[str, Oid]:
+        """Returns the gitlinks of a revision's tree, by path."""
+        return {entry.path: entry.oid for entry in self.entries(revision) if entry.mode == GITLINK_MODE}
+
+    def config(self, key: str) -> str | None:
+        """Returns the value of a configuration key; None where it is not set."""
+        completed = self.run("config", "--get", key, accept=(0, 1))
+        return completed.text if completed.status == 0 else None
+
+
+class _ObjectReader:
+    """Asks one `git cat-file --batch-command` for any number of objects; safe for several threads."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self._git_dir = git_dir
+        self._lock = threading.Lock()
+        self._process: git.Git.AutoInterrupt | None = None
+
+    def info(self, name: str) -> tuple[Oid, str, int] | None:
+        """Returns id, type and size; None where the name names nothing here."""
+        with self._lock:
+            _, source = self._ask("info", name)
+            return self._header(source)
+
+    def contents(self, name: str) -> bytes | None:
+        """Returns the object's bytes; None where the name names nothing here."""
+        with self._lock:
+            _, source = self._ask("contents", name)
+            header = self._header(source)
+            if header is None:
+                return None
+            data = source.read(header[2])
+            source.read(1)
+            return data
+
+    def _ask(self, command: str, name: str) -> tuple[IO[bytes], IO[bytes]]:
+        if "\n" in name:
+            raise CouldNotFindOutError(f"{name!r} cannot name an object")
+        if self._process is None:
+            self._process = git.Git(self._git_dir).execute(
+                ["git", "cat-file", "--batch-command"],
+                istream=PIPE,
+                as_process=True,
+                env={"GIT_DIR": str(self._git_dir), "GIT_TERMINAL_PROMPT": "0"},
+            )
+        sink, source = self._process.stdin, self._process.stdout
+        if sink is None or source is None:
+            raise CouldNotFindOutError(f"git cat-file gives no answer in {self._git_dir}")
+        try:
+            sink.write(f"{command} {name}\n".encode("utf-8", "surrogateescape"))
+            sink.flush()
+        except BrokenPipeError as error:
+            raise CouldNotFindOutError(f"git cat-file ended early in {self._git_dir}") from error
+        return sink, source
+
+    def _header(self, source: IO[bytes]) -> tuple[Oid, str, int] | None:
+        words = source.readline().decode("utf-8", "surrogateescape").split()
+        if not words:
+            raise CouldNotFindOutError(f"git cat-file ended early in {self._git_dir}")
+        if len(words) != 3 or not words[2].isdigit():
+            return None
+        return Oid(words[0]), words[1], int(words[2])
+
+
+def _cannot_open(directory: Path, completed: Completed) -> CouldNotFindOutError:
+    if "dubious ownership" in completed.stderr:
+        return CouldNotFindOutError(
+            f"git refuses to read {directory}: it belongs to another user",
+            hint=f"If that is right: git config --global --add safe.directory {directory}",
+        )
+    if "not a git repository" in completed.stderr:
+        return CouldNotFindOutError(
+            f"{directory} is not inside a git repository",
+            hint="Run pinctl in the superproject, or name it with --superproject DIR.",
+        )
+    return CouldNotFindOutError(f"git cannot open {directory}: {completed.stderr.strip()}")

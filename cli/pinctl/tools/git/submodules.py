@@ -1,0 +1,127 @@
+"""Reads .gitmodules of a commit, and resolves submodule URLs exactly as git does."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.tools.git.command import run_git
+from pinctl.tools.git.refs import shown_url
+from pinctl.tools.git.repository import GITLINK_MODE, Repository
+
+FILE = ".gitmodules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submodule:
+    """One section of .gitmodules.
+
+    Attributes:
+        name: the section's name, which need not be the path.
+        path: from the top of the superproject.
+        url: as it is written.
+        branch: as it is written; None where the section has none.
+    """
+
+    name: str
+    path: str
+    url: str
+    branch: str | None
+
+
+def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, ...]:
+    """Reads .gitmodules as it is at a revision; sections without a path or a URL are left out.
+
+    Raises:
+        BadInputError: a section's name, path or URL is one that no honest file has.
+    """
+    if repository.blob_at(revision, FILE) is None:
+        return ()
+    output = repository.run("config", "--blob", f"{revision}:{FILE}", "-z", "--list").stdout
+    sections: dict[str, dict[str, str]] = {}
+    for record in output.decode("utf-8", "surrogateescape").split("\0"):
+        key, _, value = record.partition("\n")
+        if key.startswith("submodule."):
+            name, _, variable = key.removeprefix("submodule.").rpartition(".")
+            sections.setdefault(name, {})[variable] = value
+    found = []
+    for name, section in sections.items():
+        path, url = section.get("path"), section.get("url")
+        if path and url:
+            _refuse_hostile(name, path, url)
+            found.append(Submodule(name=name, path=path, url=url, branch=section.get("branch")))
+    return tuple(found)
+
+
+def resolve_urls(repository: Repository, submodules: tuple[Submodule, ...]) -> dict[str, str]:
+    """Returns the URL from which each submodule is fetched, by path.
+
+    A URL that the user has set for an initialised submodule goes before the one in the file. Relative URLs are
+    resolved by git itself, in a repository made for the purpose that has the same origin.
+
+    Raises:
+        CouldNotFindOutError: a relative URL, and the superproject has no origin.
+    """
+    urls: dict[str, str] = {}
+    relative: list[Submodule] = []
+    for submodule in submodules:
+        configured = repository.config(f"submodule.{submodule.name}.url")
+        if configured is not None:
+            urls[submodule.path] = configured
+        elif submodule.url.startswith(("./", "../")):
+            relative.append(submodule)
+        else:
+            urls[submodule.path] = submodule.url
+    return {**urls, **_resolve_relative(repository, relative)} if relative else urls
+
+
+def resolve_url(repository: Repository, url: str) -> str:
+    """Resolves one URL as if it stood in .gitmodules."""
+    if not url.startswith(("./", "../")):
+        return url
+    return _resolve_relative(repository, [Submodule(name="one", path="one", url=url, branch=None)])["one"]
+
+
+def origin_url(repository: Repository) -> str | None:
+    """Returns the URL of the superproject's origin; None where it has none."""
+    return repository.config("remote.origin.url")
+
+
+def _resolve_relative(repository: Repository, submodules: list[Submodule]) -> dict[str, str]:
+    origin = origin_url(repository)
+    if origin is None:
+        raise CouldNotFindOutError(
+            f"{submodules[0].url} is relative to the superproject's origin, and the superproject has none",
+            hint="git remote add origin URL, or give the component a full url in pins.toml.",
+        )
+    with tempfile.TemporaryDirectory(prefix="pinctl-urls-") as name:
+        directory = Path(name)
+        run_git(directory, "init", "--quiet")
+        # A relative origin is relative to where the superproject is.
+        full_origin = str(repository.work_tree / origin) if _is_relative(origin) and repository.work_tree else origin
+        run_git(directory, "config", "remote.origin.url", full_origin)
+        for submodule in submodules:
+            for variable, value in (("path", submodule.path), ("url", submodule.url)):
+                run_git(directory, "config", "-f", FILE, f"submodule.{submodule.name}.{variable}", value)
+        feed = "".join(f"{GITLINK_MODE} {'1' * 40}\t{submodule.path}\0" for submodule in submodules)
+        run_git(directory, "update-index", "-z", "--index-info", stdin=feed.encode("utf-8", "surrogateescape"))
+        run_git(directory, "submodule", "--quiet", "init")
+        found = {}
+        for submodule in submodules:
+            url = run_git(directory, "config", "--get", f"submodule.{submodule.name}.url", accept=(0, 1)).text
+            if not url:
+                raise CouldNotFindOutError(f"git cannot resolve {shown_url(submodule.url)} against {shown_url(origin)}")
+            found[submodule.path] = url
+        return found
+
+
+def _is_relative(url: str) -> bool:
+    return url.startswith(("./", "../")) or url in {".", ".."}
+
+
+def _refuse_hostile(name: str, path: str, url: str) -> None:
+    parts = (*name.split("/"), *path.split("/"))
+    if ".." in parts or ".git" in parts or name.startswith("/") or path.startswith("/") or "\n" in url:
+        raise BadInputError(f".gitmodules has a submodule {name!r} at {path!r}, which would reach outside the checkout")
+    if url.startswith("-") or "::" in url.partition("/")[0]:
+        raise BadInputError(f".gitmodules gives {path} the URL {shown_url(url)!r}, which would run a command")

@@ -1,0 +1,82 @@
+"""Reads and raises the floors that pyproject.toml files set on components."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from pinctl.model.requirement import FloorMove, FloorSite, distribution_of, floor_of
+from pinctl.tools.toml_edit import replace_strings
+from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+
+# Tables of arrays, and plain arrays, that hold requirements (PEP 621, PEP 735, PEP 518, uv's own).
+_GROUPS: tuple[KeyPath, ...] = (("project", "optional-dependencies"), ("dependency-groups",))
+_ARRAYS: tuple[KeyPath, ...] = (
+    ("project", "dependencies"),
+    ("build-system", "requires"),
+    ("tool", "uv", "override-dependencies"),
+    ("tool", "uv", "constraint-dependencies"),
+    ("tool", "uv", "dev-dependencies"),
+)
+
+
+def floor_sites(manifest: TomlSource, distribution: str) -> tuple[FloorSite, ...]:
+    """Lists the requirements on a distribution, bare ones too, in the order of the file."""
+    return tuple(site for _, site in _sites(manifest, distribution))
+
+
+def raise_floors(
+    manifest: TomlSource, floors: Mapping[str, tuple[str, Version]]
+) -> tuple[bytes, tuple[FloorMove, ...]]:
+    """Returns a manifest in which every floor that is too low is raised.
+
+    Args:
+        manifest: the file.
+        floors: by component, its distribution and the lowest version to accept.
+
+    Returns:
+        The file's new bytes, and what was raised.
+    """
+    moves: list[FloorMove] = []
+    replacements: dict[KeyPath, str] = {}
+    for component, (distribution, lowest) in floors.items():
+        for key_path, site in _sites(manifest, distribution):
+            if site.floor is not None and site.floor < lowest:
+                move = FloorMove(component=component, site=site, before=site.floor, after=lowest)
+                moves.append(move)
+                replacements[key_path] = move.text
+    return replace_strings(manifest, replacements) if replacements else manifest.data, tuple(moves)
+
+
+def project_name(manifest: TomlSource) -> str | None:
+    """Returns the normalised name of the project that a manifest describes."""
+    name = manifest.at(("project", "name"))
+    return canonicalize_name(name) if isinstance(name, str) else None
+
+
+def _sites(manifest: TomlSource, distribution: str) -> Iterator[tuple[KeyPath, FloorSite]]:
+    wanted = canonicalize_name(distribution)
+    for array in _arrays(manifest):
+        requirements = manifest.at(array)
+        for index, text in enumerate(requirements if isinstance(requirements, list) else ()):
+            if isinstance(text, str) and distribution_of(text) == wanted:
+                key_path = (*array, index)
+                yield (
+                    key_path,
+                    FloorSite(
+                        manifest=str(PurePosixPath(manifest.path)),
+                        key=dotted(array),
+                        line=manifest.line(key_path) or 1,
+                        text=text,
+                        floor=floor_of(text),
+                    ),
+                )
+
+
+def _arrays(manifest: TomlSource) -> Iterator[KeyPath]:
+    yield from _ARRAYS
+    for table in _GROUPS:
+        groups = manifest.at(table)
+        for name in groups if isinstance(groups, dict) else ():
+            yield (*table, name)

@@ -1,0 +1,212 @@
+"""Reads landing_plans/NAME.toml."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from pinctl.errors import BadInputError, Mistake
+from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.oid import ABBREVIATED
+from pinctl.model.pins import Pins
+from pinctl.model.plan import Change, Contract, LandingPlan, Probe
+from pinctl.tools.declaration import Shape, Text, mistake_at, nearest, shaped
+from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
+
+DIRECTORY = "landing_plans"
+
+
+class _Change(Shape):
+    id: Text
+    component: Text
+    pull: Annotated[int, Field(gt=0)] | None = None
+    branch: Text | None = None
+    commit: Text | None = None
+    after: tuple[Text, ...] = ()
+    pins: tuple[Text, ...] = ()
+
+
+class _Probe(Shape):
+    probe: Text
+    requirements: tuple[Text, ...] = ()
+    dependencies: bool = True
+    reads: tuple[Text, ...] = FIELDS
+    relays: tuple[Text, ...] = ()
+    seconds: Annotated[float, Field(gt=0, strict=False)] = 120.0
+
+
+def _probe_table(value: Any) -> Any:
+    """Lets a probe that needs nothing but its path be written as that path."""
+    return {"probe": value} if isinstance(value, str) else value
+
+
+class _Contract(Shape):
+    server: Annotated[_Probe, BeforeValidator(_probe_table)]
+    cases: tuple[Text, ...] = Field(min_length=1)
+    clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
+
+
+class _File(Shape):
+    version: Literal[1]
+    title: Text
+    changes: tuple[_Change, ...] = Field(min_length=1)
+    contract: _Contract | None = None
+
+
+def plan_names(pins: Pins) -> tuple[str, ...]:
+    """Lists the names of the landing plans beside a pins.toml."""
+    if pins.directory is None:
+        return ()
+    return tuple(sorted(path.stem for path in (pins.directory / DIRECTORY).glob("*.toml")))
+
+
+def read_plan(name: str, pins: Pins) -> LandingPlan:
+    """Reads a landing plan.
+
+    Args:
+        name: the plan's name: the file's, without its suffix.
+        pins: what it speaks about.
+
+    Raises:
+        BadInputError: there is no pins.toml, or no plan of that name.
+        BadFileError: it holds mistakes.
+    """
+    if pins.path is None or pins.directory is None:
+        raise BadInputError(
+            f"the plan {name!r} needs a pins.toml, and there is none here or above",
+            hint="Write a pins.toml beside landing_plans/, or name one with --pins FILE.",
+        )
+    names = plan_names(pins)
+    if name not in names:
+        known = nearest(name, names) or f"; {pins.directory / DIRECTORY} holds none"
+        raise BadInputError(f"there is no landing plan {name!r}{known}", hint="List the plans: pinctl plan")
+    path = pins.directory / DIRECTORY / f"{name}.toml"
+    source = read_toml(path)
+    file = shaped(source, _File, _mistakes(source, pins))
+    return LandingPlan(
+        name=name,
+        path=path,
+        title=file.title,
+        changes=tuple(Change(**change.model_dump()) for change in file.changes),
+        contract=_contract(path, file.contract) if file.contract else None,
+    )
+
+
+def _contract(path: Path, shape: _Contract) -> Contract:
+    return Contract(
+        server=_probe(path, shape.server),
+        clients={name: _probe(path, probe) for name, probe in shape.clients.items()},
+        cases=shape.cases,
+    )
+
+
+def _probe(path: Path, shape: _Probe) -> Probe:
+    return Probe(
+        path=path.parent / shape.probe,
+        requirements=shape.requirements,
+        dependencies=shape.dependencies,
+        reads=tuple(field for field in shape.reads if field not in shape.relays),
+        relays=shape.relays,
+        seconds=shape.seconds,
+    )
+
+
+def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
+    """Finds what the shape of the file cannot say; looks at the raw values, whose shape may be wrong as well."""
+    changes = [
+        (index, change)
+        for index, change in enumerate(source.at(("changes",)) or ())
+        if isinstance(change, dict) and isinstance(change.get("id"), str)
+    ]
+    yield from _change_mistakes(source, pins, changes)
+    yield from _cycle(source, changes)
+    contract = source.at(("contract",))
+    if isinstance(contract, dict):
+        yield from _contract_mistakes(source, pins, contract)
+
+
+def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:
+    own = pins.superproject.name
+    ids = tuple(change["id"] for _, change in changes)
+    for index, change in changes:
+        at: KeyPath = ("changes", index)
+        if ids.index(change["id"]) != next(place for place, (number, _) in enumerate(changes) if number == index):
+            yield mistake_at(source, (*at, "id"), f"{change['id']!r} is the id of another change already")
+        component = change.get("component")
+        if isinstance(component, str):
+            yield from _unknown(source, (*at, "component"), [component], (own, *pins.components), "component")
+        if not any(key in change for key in ("pull", "branch", "commit")):
+            yield mistake_at(source, at, "must have a pull, a branch or a commit")
+        commit = change.get("commit")
+        if isinstance(commit, str) and not ABBREVIATED.fullmatch(commit):
+            yield mistake_at(source, (*at, "commit"), f"{commit!r} is no commit id of 7 or more hex digits")
+        others = tuple(other for other in ids if other != change["id"])
+        yield from _unknown(source, (*at, "after"), change.get("after"), others, "change of this plan")
+        yield from _unknown(source, (*at, "pins"), change.get("pins"), tuple(pins.components), "component of pins.toml")
+        moving = change.get("pins")
+        of_components = {other.get("component") for _, other in changes}
+        for number, name in enumerate(moving if isinstance(moving, list) else ()):
+            if name in pins.components and name not in of_components:
+                words = f"no change of this plan is in {name!r}, so nothing says where its pin should move"
+                yield mistake_at(source, (*at, "pins", number), words)
+        if moving and component != own:
+            yield mistake_at(source, (*at, "pins"), f"only a change in {own} itself can move pins")
+
+
+def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any]) -> Iterator[Mistake]:
+    yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
+    clients = contract.get("clients")
+    tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
+    for name, table in clients.items() if isinstance(clients, dict) else ():
+        tables[("contract", "clients", name)] = table
+        if name not in pins.components:
+            words = f"is no component of pins.toml{nearest(name, pins.components)}"
+            yield mistake_at(source, ("contract", "clients", name), words)
+    for at, value in tables.items():
+        table = _probe_table(value)
+        if not isinstance(table, dict):
+            continue
+        probe = table.get("probe")
+        if isinstance(probe, str) and not (source.path.parent / probe).is_file():
+            key: KeyPath = (*at, "probe") if isinstance(value, dict) else at
+            yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
+        for key_name in ("reads", "relays"):
+            yield from _unknown(source, (*at, key_name), table.get(key_name), FIELDS, "field of the contract")
+
+
+def _unknown(source: TomlSource, at: KeyPath, names: Any, known: tuple[str, ...], what: str) -> Iterator[Mistake]:
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and name not in known:
+            key = at if at[-1] == "component" else (*at, index)
+            yield mistake_at(source, key, f"{name!r} is no {what}{nearest(name, known)}")
+
+
+def _cycle(source: TomlSource, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:
+    """Finds one cycle of `after` edges, if there is any."""
+    after = {
+        change["id"]: [name for name in change.get("after") or () if isinstance(name, str)]
+        for _, change in changes
+        if isinstance(change.get("after", []), list)
+    }
+    index_of = {change["id"]: index for index, change in changes}
+    finished: set[str] = set()
+
+    def walk(name: str, trail: tuple[str, ...]) -> tuple[str, ...] | None:
+        if name in trail:
+            return (*trail[trail.index(name) :], name)
+        if name in finished or name not in after:
+            return None
+        for other in after[name]:
+            cycle = walk(other, (*trail, name))
+            if cycle:
+                return cycle
+        finished.add(name)
+        return None
+
+    for name in after:
+        cycle = walk(name, ())
+        if cycle:
+            words = f"the changes wait for each other: {' after '.join(cycle)}"
+            yield mistake_at(source, ("changes", index_of[cycle[0]], "after"), words)
+            return

@@ -1,0 +1,93 @@
+"""Runs a probe inside the environment under test; knows nothing but the standard library.
+
+Started as `python -I probe_harness.py PROBE`. Reads one JSON object a line and answers each with one (protocol 1,
+described in docs/probes.md). What the code under test prints goes to stderr: it cannot be taken for an answer.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+from types import ModuleType
+from typing import IO, Any
+
+PROTOCOL = 1
+
+
+def main() -> int:
+    """Answers every request until there is none left."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        probe = _load(sys.argv[1])
+    except BaseException as error:  # noqa: BLE001 - whatever importing the code under test raises is its answer
+        _send(answers, {"protocol": PROTOCOL, "failure": f"the probe cannot be loaded: {_describe(error)}"})
+        return 1
+    _send(answers, {"protocol": PROTOCOL, "ready": True})
+    for line in sys.stdin:
+        request = json.loads(line)
+        _send(answers, _encode(probe, request) if request["role"] == "server" else _decode(probe, request))
+    return 0
+
+
+def _load(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("pinctl_probe", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["pinctl_probe"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _encode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = {"case": request["case"]["name"]}
+    try:
+        body = probe.encode(request["case"])
+        if isinstance(body, bytes):
+            body = body.decode("utf-8")
+        answer["body"] = body if isinstance(body, str) else json.dumps(body)
+    except Exception as error:  # noqa: BLE001 - whatever the server raises is its answer
+        answer["failure"] = _describe(error)
+    return answer
+
+
+def _decode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
+    body = request["body"].encode("utf-8")
+    calls = [(field, f"decode_{field}") for field in request["reads"]]
+    calls += [(field, f"relay_{field}") for field in request["relays"]]
+    return {
+        "case": request["case"],
+        "fields": {field: _field(probe, name, body, request["request"]) for field, name in calls},
+    }
+
+
+def _field(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) -> dict[str, Any]:
+    function = getattr(probe, name, None)
+    if function is None:
+        return {"failure": f"the probe has no function {name}"}
+    try:
+        value = function(body, dict(request))
+    except ImportError as error:
+        return {"failure": _describe(error)}
+    except Exception as error:  # noqa: BLE001 - whatever the client raises is its refusal
+        return {"refusal": _describe(error)}
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError) as error:
+        return {"failure": f"{name} returned what is not JSON: {error}"}
+    return {"value": value}
+
+
+def _describe(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _send(answers: IO[str], answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

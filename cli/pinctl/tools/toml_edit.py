@@ -1,0 +1,87 @@
+"""Edits TOML files so that only what must change does, and proves it by reading both versions back."""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from pinctl.errors import BadFileError, CouldNotFindOutError, Mistake
+from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+
+
+def replace_strings(source: TomlSource, replacements: Mapping[KeyPath, str]) -> bytes:
+    """Returns a file with some of its strings replaced, byte for byte the same elsewhere.
+
+    A string keeps its quotes where its new value can stand in them.
+
+    Args:
+        source: the file.
+        replacements: new values by key path; each must be a string of the file now.
+
+    Raises:
+        CouldNotFindOutError: the result would differ elsewhere; nothing was written.
+    """
+    data = source.data
+    for key_path in sorted(replacements, key=lambda path: source.places[path].start, reverse=True):
+        place = source.places[key_path]
+        literal = source.data[place.start : place.end]
+        data = data[: place.start] + _rewritten(literal, replacements[key_path]) + data[place.end :]
+    _verify(source, data, replacements)
+    return data
+
+
+def set_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
+    """Returns a file in which a key of an existing table has a string value, added at the table's end where it is new.
+
+    Raises:
+        BadFileError: the table is laid out in a way that the editor cannot read.
+    """
+    if key_path in source.places:
+        return replace_strings(source, {key_path: value})
+    try:
+        document = tomlkit.parse(source.data)
+        table: Any = document
+        for part in key_path[:-1]:
+            table = table[part]
+        table.add(key_path[-1], value)
+        data = tomlkit.dumps(document).encode("utf-8")
+    except TOMLKitError as error:
+        mistake = Mistake(key=dotted(key_path), line=source.line(key_path), message=f"cannot be added: {error}")
+        raise BadFileError(source.path, (mistake,), hint=f'Add it by hand: {key_path[-1]} = "{value}"') from error
+    _verify(source, data, {key_path: value})
+    return data
+
+
+def _rewritten(literal: bytes, value: str) -> bytes:
+    quote = literal[:1]
+    is_simple = len(literal) < 3 or literal[:3] != quote * 3
+    if is_simple and quote == b"'" and "'" not in value:
+        return b"'" + value.encode("utf-8") + b"'"
+    return tomlkit.string(value).as_string().encode("utf-8")
+
+
+def _verify(source: TomlSource, data: bytes, replacements: Mapping[KeyPath, str]) -> None:
+    expected = _copied(source.values)
+    for key_path, value in replacements.items():
+        container = expected
+        for part in key_path[:-1]:
+            container = container[part]
+        container[key_path[-1]] = value
+    try:
+        edited = tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CouldNotFindOutError(f"editing {source.path} would break it: {error}") from error
+    if edited != expected:
+        raise CouldNotFindOutError(
+            f"editing {source.path} would change more than {', '.join(map(dotted, replacements))}"
+        )
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value

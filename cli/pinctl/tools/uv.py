@@ -1,0 +1,132 @@
+"""Runs uv: locks, and makes environments to run code in."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import uv
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.tools.process import Ended, run
+
+# What a user's shell may hold that would change uv's answer, not just its speed or its access to the index.
+_ANSWER_CHANGING = frozenset(
+    {
+        "UV_CONFIG_FILE",
+        "UV_CONSTRAINT",
+        "UV_BUILD_CONSTRAINT",
+        "UV_EXCLUDE",
+        "UV_EXCLUDE_NEWER",
+        "UV_FORK_STRATEGY",
+        "UV_FROZEN",
+        "UV_LOCKED",
+        "UV_NO_SOURCES",
+        "UV_OVERRIDE",
+        "UV_PRERELEASE",
+        "UV_PROJECT",
+        "UV_PROJECT_ENVIRONMENT",
+        "UV_PYTHON",
+        "UV_REQUIRE_HASHES",
+        "UV_RESOLUTION",
+        "UV_SYSTEM_PYTHON",
+        "UV_WORKING_DIRECTORY",
+        "UV_WORKING_DIR",
+    }
+)
+_OTHER_PYTHONS = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """uv found out that there is no solution.
+
+    Attributes:
+        explanation: uv's own words.
+    """
+
+    explanation: str
+
+
+def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> Refused | None:
+    """Writes the lock of a project, or checks it.
+
+    Args:
+        project: the directory of its pyproject.toml.
+        refresh: distributions whose cached metadata must not be believed: uv keys it on files, not on commits, so
+            after a pin has moved it may be that of the commit before.
+        check: whether to look only, and leave the lock as it is.
+
+    Returns:
+        None where the lock is right; what uv said where there is no solution, or where the lock is out of date.
+
+    Raises:
+        CouldNotFindOutError: uv cannot run, or not in this project.
+    """
+    options = [word for name in refresh for word in ("--refresh-package", name)]
+    ended = _uv(project, "lock", *(("--check",) if check else ()), *options)
+    if ended.status == 0:
+        return None
+    if ended.status == 1:
+        return Refused(explanation=_clean(ended, project))
+    raise CouldNotFindOutError(f"uv cannot lock: {_clean(ended, project)}", hint="Mend what uv names; then again.")
+
+
+def make_environment(directory: Path, *, python: Path) -> None:
+    """Makes an empty environment.
+
+    Raises:
+        CouldNotFindOutError: uv cannot.
+    """
+    _must(_uv(directory.parent, "venv", "--quiet", "--no-project", "--python", str(python), str(directory)), directory)
+
+
+def install(environment: Path, what: Iterable[str], *, dependencies: bool = True) -> None:
+    """Installs requirements or directories into an environment.
+
+    Args:
+        environment: its directory.
+        what: PEP 508 requirements, or paths of source trees.
+        dependencies: whether to install what they depend on too.
+
+    Raises:
+        CouldNotFindOutError: uv cannot; the message is uv's own.
+    """
+    options = () if dependencies else ("--no-deps",)
+    words = tuple(what)
+    if words:
+        python = str(environment / "bin" / "python")
+        _must(_uv(environment.parent, "pip", "install", "--quiet", "--python", python, *options, *words), environment)
+
+
+@cache
+def uv_version() -> str:
+    """Returns the version of the uv that runs, such as `uv 0.8.0`."""
+    return _uv(Path.cwd(), "--version").stdout.decode("utf-8", "replace").split(" (")[0].strip()
+
+
+def inherited_environment() -> dict[str, str]:
+    """Returns this process's environment without what would change an answer of uv or of a Python."""
+    dropped = _ANSWER_CHANGING | _OTHER_PYTHONS
+    return {name: value for name, value in os.environ.items() if name not in dropped}
+
+
+def _uv(cwd: Path, *arguments: str) -> Ended:
+    try:
+        program = uv.find_uv_bin()
+    except FileNotFoundError as error:
+        raise CouldNotFindOutError("uv cannot be run: its program is not installed", hint="pip install uv") from error
+    env = {**inherited_environment(), "NO_COLOR": "1", "UV_NO_PROGRESS": "1"}
+    return run([program, *arguments], cwd=cwd, env=env)
+
+
+def _must(ended: Ended, place: Path) -> None:
+    if ended.status != 0:
+        raise CouldNotFindOutError(_clean(ended, place))
+
+
+def _clean(ended: Ended, place: Path) -> str:
+    """Returns uv's words without the names of scratch directories."""
+    text = ended.stderr.strip() or ended.stdout.decode("utf-8", "replace").strip() or f"exit status {ended.status}"
+    return text.replace(f"file://{place}", ".").replace(str(place), ".")

@@ -17,12 +17,12 @@ def branch_of(plan: str) -> str:
 
 
 def existing_landing(stack: Stack, bump: BumpPlan, plan: str) -> Landing | None:
-    """Finds the very landing that a bump would make, on its branch or on the target itself; None where it is not there."""
+    """Finds the very landing that a bump would make, on its branch or on the target; None where it is not there."""
     if not bump.to_land and not bump.moves:
-        own = [item for item in bump.landed if item.change.component == stack.name]
-        commit = own[-1].commit if own else bump.tip
-        parent = stack.repository.resolve(f"{commit}^1") or commit
-        return Landing(branch=bump.target, commit=commit, parent=parent, moves=(), already_landed=True)
+        own = [item.commit for item in bump.landed if item.change.component == stack.name]
+        done = own[-1] if own else bump.tip
+        parent = stack.repository.resolve(f"{done}^1") or done
+        return Landing(branch=bump.target, commit=done, parent=parent, moves=(), already_landed=True)
     branch = branch_of(plan)
     commit = local_ref(stack.repository, f"refs/heads/{branch}")
     if commit is None or stack.repository.resolve(f"{commit}^1") != bump.tip:

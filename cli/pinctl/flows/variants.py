@@ -49,7 +49,7 @@ class Axes:
 
 
 def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged) -> Axes:
-    """Returns the variants of a landing: the server at the target and staged, clients before and after their changes."""
+    """Returns the variants of a landing: the server at the target and staged, clients before and after changes."""
     bump = staged.bump
     own = frozenset(change.id for change in plan.of_superproject(stack.name))
     already = own - {item.change.id for item in bump.to_land}

@@ -1,30 +1,15 @@
 """Opens the superproject that the user stands in, with the pins.toml that applies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
+from pinctl.model.where import Where
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.submodules import Submodule, read_submodules
 from pinctl.tools.pins_file import find_pins, read_pins
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """Where the user says that things are.
-
-    Attributes:
-        directory: the current directory.
-        pins: the pins.toml to use instead of searching for one.
-        superproject: the superproject's checkout, where pins.toml is kept elsewhere.
-    """
-
-    directory: Path
-    pins: Path | None = None
-    superproject: Path | None = None
 
 
 def declared_pins(where: Where) -> Pins | None:

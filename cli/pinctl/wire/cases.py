@@ -14,12 +14,7 @@ from pinctl.wire.routed_experts import ExpertsValue, RoutedExperts, forwarded_po
 
 
 class RequestValue(TypedDict):
-    """What a client asks for, as JSON.
-
-    Attributes:
-        prompt_token_ids: of the prompt.
-        routed_experts_start: the position from which experts are asked for; None if they are not.
-    """
+    """What a client asks for, as JSON; experts from a position on, or None."""
 
     prompt_token_ids: list[int]
     routed_experts_start: int | None
@@ -50,7 +45,7 @@ class Case:
         logprobs: of each completion token, in nats, exact in float32 so that every form carries the same number;
             None where the engine has no evidence. No number is 0, which is what a careless reader fills in.
         sampling_mask: the rows of the mask; None if the server keeps none.
-        routed_experts: from the position that is asked for; None if the model has none.
+        routed_experts: from the position that is asked for on; None if the model has none.
     """
 
     name: str

@@ -5,7 +5,7 @@ form give it away. Three kinds cannot be told from a good response by its rules 
 whose true values are known finds them out:
 
 - big-endian bytes under the plain name of a dtype, as long as what they are misread as is in range: expert ids of
-  uint16 always are, logprobs nearly always, vocabulary ids now and then, counts never unless all are 0;
+  uint16 always are, vocabulary ids unless one reads negative, logprobs of few significant bits; counts never are;
 - two axes swapped in a shape whose first axis is right: layers and top_k;
 - base85 text that happens to be canonical base64 of the same size: 3, 6 or 9 bytes (no such control is made).
 """

@@ -136,7 +136,7 @@ def decode_field(form: str, field: str, body: bytes, request: Mapping[str, objec
     """
     wire_form = FORMS[form]
     name = FieldName(field)
-    parsed_request = envelope.parse_request(request)
+    parsed_request = envelope.parse_request(dict(request))
     return wire_form.decode(name, response=envelope.parse_response(body), request=parsed_request)
 
 

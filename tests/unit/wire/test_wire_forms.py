@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from pinctl.wire.body import parse_response
+from pinctl.wire import arrays
+from pinctl.wire.body import parse_request, parse_response
 from pinctl.wire.cases import CASES, Case
 from pinctl.wire.forms import FORMS, FieldName, FormName, decode_field, encode_response
 from pinctl.wire.logprobs import NO_EVIDENCE
@@ -128,9 +129,9 @@ def test_an_old_reader_finds_nothing_in_the_new_form() -> None:
     assert decode("kept-tokens", "sampling_mask", packed, case) is None  # D8
     kept = encode_response("kept-tokens", case)
     assert decode("packed", "sampling_mask", kept, case) is None
-    with pytest.raises(WireRefusal, match="^sampling_mask: is an object, expected a list$"):  # D14
+    with pytest.raises(WireRefusal, match=r"^sampling_mask: is an object, expected a list$"):  # D14
         decode("vllm", "sampling_mask", packed, case)
-    with pytest.raises(WireRefusal, match="^sampling_mask: is a list, expected an object$"):
+    with pytest.raises(WireRefusal, match=r"^sampling_mask: is a list, expected an object$"):
         decode("packed", "sampling_mask", encode_response("vllm", case), case)
 
 
@@ -228,8 +229,6 @@ def test_a_decode_instance_may_start_later_than_requested_only_in_the_packed_for
     assert case.routed_experts is not None
     late = orjson.loads(encode_response("packed", case))["choices"][0]["routed_experts"]
     size = 2 * 4
-    from pinctl.wire import arrays
-
     late |= arrays.pack(case.routed_experts.ids[2:].astype("u1")) | {"start": 2}
     assert late["shape"] == [6, 2, 4]
     assert len(late["data"]) == 6 * size * 4 // 3
@@ -285,8 +284,6 @@ def test_one_parse_serves_all_fields() -> None:
     case = CASES["top-p"]
     body = encode_response("packed", case)
     response = parse_response(body)
-    from pinctl.wire.body import parse_request
-
     request = parse_request(case.request())
     form = FORMS["packed"]
     assert form.decode(FieldName.LOGPROBS, response=response, request=request) == case.truth()["logprobs"]

@@ -1,7 +1,10 @@
 """Whatever is read, a decoder answers or refuses: no other exception, no memory for what is merely claimed."""
 
+import json
 import math
 import tracemalloc
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import orjson
@@ -26,7 +29,7 @@ SCALARS = (
     st.none()
     | st.booleans()
     | st.integers()
-    | st.sampled_from([0, 1, 2, 2**31, 2**63, 2**64, -1, 10**5000])
+    | st.sampled_from([0, 1, 2, 2**31, 2**63, 2**64, -1, 10**400])
     | st.floats()
     | st.text(max_size=8)
     | st.sampled_from(["", "AAAA", "AA==", "AB==", "uint8", "int32", "float32", "token_id:8", "stop"])
@@ -63,6 +66,14 @@ def plain(value: Any) -> Any:
             return value
 
 
+def refusal_of(decode: Callable[[], object]) -> WireRefusal | None:
+    try:
+        decode()
+    except WireRefusal as refusal:
+        return refusal
+    return None
+
+
 @SETTINGS
 @given(value=PAYLOADS)
 def test_no_decoder_raises_anything_but_a_refusal(value: object) -> None:
@@ -83,10 +94,7 @@ def test_no_decoder_raises_anything_but_a_refusal(value: object) -> None:
         lambda: routed_experts.decode_compact(value, start=0, end=1),
         lambda: parse_request(value),
     ):
-        try:
-            decode()
-        except WireRefusal as refusal:
-            assert len(str(refusal)) < 400
+        assert len(str(refusal_of(decode))) < 400
 
 
 @SETTINGS
@@ -105,8 +113,6 @@ def test_no_decoder_raises_anything_but_a_refusal(value: object) -> None:
     prompt_logprobs=JSON,
 )
 def test_no_response_raises_anything_but_a_refusal(choice: dict[str, object], prompt_logprobs: object) -> None:
-    import json
-
     response = plain({"request_id": "r", "choices": [choice], "prompt_logprobs": prompt_logprobs})
     try:
         body = json.dumps(response).encode()
@@ -114,10 +120,7 @@ def test_no_response_raises_anything_but_a_refusal(choice: dict[str, object], pr
         return
     for form in FORMS:
         for field in FieldName:
-            try:
-                decode_field(form, field, body, REQUEST)
-            except WireRefusal as refusal:
-                assert len(str(refusal)) < 400
+            assert len(str(refusal_of(partial(decode_field, form, field, body, REQUEST)))) < 400
 
 
 @SETTINGS

@@ -69,7 +69,7 @@ def test_the_smallest_dtype_that_holds_the_ids(highest: int, packed: str, compac
 
 
 def test_ids_that_do_not_fit_are_not_cut() -> None:  # D1
-    with pytest.raises(UnencodableError, match="^routed_experts: holds the expert 511, which uint8 cannot$"):
+    with pytest.raises(UnencodableError, match=r"^routed_experts: holds the expert 511, which uint8 cannot$"):
         routed_experts.encode_uint8(of(128, first=0))
     with pytest.raises(UnencodableError):
         routed_experts.encode_packed(RoutedExperts(ids=np.array([[[65_536]]]), start=0))
@@ -131,7 +131,7 @@ def test_rows_of_the_completion_alone_are_good_where_start_declares_it() -> None
     assert routed_experts.decode_packed(alone, end=prompt + completion - 1).start == prompt
 
 
-@pytest.mark.parametrize("start", [None, True, 2.0, "2", -1, 2**63, 1, 3, 10**5000])
+@pytest.mark.parametrize("start", [None, True, 2.0, "2", -1, 2**63, 1, 3, 10**400])
 def test_start_is_a_position_that_fits_the_rows(start: object) -> None:
     good = routed_experts.encode_packed(of(4, start=2))
     assert routed_experts.decode_packed(good, end=6).start == 2

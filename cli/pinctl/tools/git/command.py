@@ -1,6 +1,5 @@
 """Runs git: the one place where a git process starts and its failure becomes an error of ours."""
 
-import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,32 +10,6 @@ from git.exc import GitCommandNotFound
 from git.util import remove_password_if_present
 
 from pinctl.errors import CouldNotFindOutError
-
-# What `git rev-parse --local-env-vars` names, less the configuration that a user passes on purpose. A hook exports
-# these, and with them every question about another repository would be answered for the hook's own.
-_LOCAL_VARIABLES = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_CONFIG",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_GRAFT_FILE",
-    "GIT_INDEX_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_NAMESPACE",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_QUARANTINE_PATH",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-)
 
 # submodule.recurse makes checkouts descend into submodules; a background gc could race with what is being built.
 _SETTINGS = (
@@ -61,12 +34,6 @@ class Completed:
     def text(self) -> str:
         """Stdout as text, without the final newline."""
         return self.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
-
-
-def forget_inherited_repository() -> None:
-    """Drops the variables by which a surrounding git command (a hook) names its own repository."""
-    for name in _LOCAL_VARIABLES:
-        os.environ.pop(name, None)
 
 
 def run_git(

@@ -15,10 +15,10 @@ FILE_MODE = "100644"
 _SCRATCH_IDENTITY = {
     "GIT_AUTHOR_NAME": "pinctl",
     "GIT_AUTHOR_EMAIL": "pinctl@localhost",
-    "GIT_AUTHOR_DATE": "0 +0000",
+    "GIT_AUTHOR_DATE": "@0 +0000",
     "GIT_COMMITTER_NAME": "pinctl",
     "GIT_COMMITTER_EMAIL": "pinctl@localhost",
-    "GIT_COMMITTER_DATE": "0 +0000",
+    "GIT_COMMITTER_DATE": "@0 +0000",
 }
 
 

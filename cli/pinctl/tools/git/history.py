@@ -98,6 +98,14 @@ def changed_paths(repository: Repository, *, before: str, after: str) -> tuple[s
     return tuple(path for path in output.decode("utf-8", "surrogateescape").split("\0") if path)
 
 
+def difference(repository: Repository, *, before: str, after: str) -> str:
+    """Returns the difference between two commits or trees as a patch, gitlinks among it whatever `ignore` says."""
+    return repository.run(
+        "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none",
+        before, after,
+    ).stdout.decode("utf-8", "replace")  # fmt: skip
+
+
 def paths_by_commit(repository: Repository, revisions: str) -> dict[Oid, frozenset[str]]:
     """Lists what each first-parent commit of a range changed against its first parent, in one process."""
     output = repository.run(

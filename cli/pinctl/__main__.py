@@ -1,0 +1,5 @@
+"""Runs pinctl as `python -m pinctl`."""
+
+from pinctl.app import main
+
+main()

@@ -1,0 +1,93 @@
+"""The Typer application, and the one place where an error becomes a message and an exit status."""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+from pinctl import __version__
+from pinctl.commands.check import check
+from pinctl.commands.demo import demo
+from pinctl.commands.invocation import Invocation
+from pinctl.commands.land import land
+from pinctl.commands.matrix import matrix
+from pinctl.commands.order import order
+from pinctl.commands.plan import plan
+from pinctl.commands.status import status
+from pinctl.errors import ExitStatus, PinctlError
+from pinctl.model.where import Where
+from pinctl.render.output import Output
+from pinctl.tools.git.surroundings import forget_inherited_repository
+
+app = typer.Typer(
+    name="pinctl",
+    help="Land a change that spans git repositories in its order: pins, floors and lock in one proven commit.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for _command in (status, plan, land, check, matrix, order, demo):
+    app.command()(_command)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands the value on by position
+    if wanted:
+        typer.echo(f"pinctl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    pins: Annotated[
+        Path | None, typer.Option(help="The pins.toml to use, instead of searching upwards.", metavar="FILE")
+    ] = None,
+    superproject: Annotated[
+        Path | None, typer.Option(help="The superproject's checkout, where pins.toml is kept elsewhere.", metavar="DIR")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer and nothing beside it.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell what is going on.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="Print without colours.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    del version
+    context.obj = Invocation(
+        where=Where(directory=Path.cwd(), pins=pins, superproject=superproject),
+        output=Output(quiet=quiet, verbose=verbose, color=not no_color),
+    )
+
+
+def main() -> None:
+    """Runs pinctl, and leaves with its exit status."""
+    sys.exit(int(run(sys.argv[1:])))
+
+
+def run(arguments: list[str]) -> int:
+    forget_inherited_repository()
+    output = Output(color="--no-color" not in arguments)
+    try:
+        result = app(arguments, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return ExitStatus.BAD_INPUT
+    except click.Abort:
+        return 130
+    except PinctlError as error:
+        output.error(error)
+        return error.exit_status
+    except BrokenPipeError:
+        # The reader has gone; without this, Python complains once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.YES
+    except Exception:  # noqa: BLE001 - the boundary: whatever gets here is a bug of pinctl
+        traceback.print_exc()
+        output.error(PinctlError("this is a bug of pinctl; nothing says that what it was doing was finished"))
+        return ExitStatus.BUG
+    return result if isinstance(result, int) else ExitStatus.YES

@@ -1,0 +1,53 @@
+"""`pinctl land`."""
+
+from typing import Annotated
+
+import typer
+
+from pinctl.commands.invocation import FormatOption, OntoOption, PlanName, invocation, leave
+from pinctl.errors import BadInputError
+from pinctl.render.output import Format
+
+
+def land(
+    context: typer.Context,
+    name: PlanName,
+    onto: OntoOption = None,
+    with_push: Annotated[bool, typer.Option("--push", help="Push landing/NAME, atomically and under a lease.")] = False,
+    with_abort: Annotated[bool, typer.Option("--abort", help="Remove landing/NAME here instead.")] = False,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Land a plan: stage one commit, prove it on the real code, publish it to landing/NAME.
+
+    Your checkout, index, configuration and current branch are left alone.
+    """
+    from pinctl.flows.land import abort
+    from pinctl.flows.land import land as carry_out
+    from pinctl.model.landing import Objections
+    from pinctl.render.landing import (
+        landing_json,
+        landing_text,
+        objections_json,
+        objections_status,
+        objections_text,
+    )
+
+    run = invocation(context)
+    if with_abort:
+        if with_push or onto is not None:
+            raise BadInputError("--abort goes with neither --push nor --onto")
+        removed = abort(run.where, name)
+        if isinstance(removed, Objections):
+            run.output.answer(objections_text(removed), objections_json(removed), output_format)
+            leave(objections_status(removed))
+            return
+        run.output.answer(f"{removed} is gone", {"branch": removed}, output_format)
+        return
+    landing = carry_out(run.where, name, onto=onto, with_push=with_push, tell=run.output.progress)
+    if isinstance(landing, Objections):
+        run.output.answer(objections_text(landing), objections_json(landing), output_format)
+        leave(objections_status(landing))
+        return
+    run.output.answer(landing_text(landing), landing_json(landing), output_format)
+    if output_format is Format.TEXT and not landing.already_landed:
+        run.output.say(f"see it: git show --stat {landing.branch}")

@@ -1,0 +1,36 @@
+"""`pinctl order`."""
+
+import typer
+
+from pinctl.commands.invocation import FormatOption, OntoOption, PlanName, invocation, leave
+from pinctl.errors import ExitStatus
+from pinctl.render.output import Format
+
+
+def order(
+    context: typer.Context, name: PlanName, onto: OntoOption = None, output_format: FormatOption = Format.TEXT
+) -> None:
+    """Prove a plan's order from the matrix: how many orders are safe, and the shortest one that is not.
+
+    Exits with 1 where the declared order is not safe, with 3 where that could not be found out.
+    """
+    from pinctl.flows.land import examine
+    from pinctl.model.landing import Objections
+    from pinctl.model.matrix import Verdict
+    from pinctl.render.landing import objections_json, objections_status, objections_text
+    from pinctl.render.order import order_json, order_text
+
+    run = invocation(context)
+    found = examine(run.where, name, onto=onto, tell=run.output.progress)
+    if isinstance(found, Objections):
+        run.output.answer(objections_text(found), objections_json(found), output_format)
+        leave(objections_status(found))
+        return
+    run.output.answer(order_text(found.order), order_json(found.order), output_format)
+    match found.order.verdict:
+        case Verdict.OK:
+            return
+        case Verdict.UNKNOWN:
+            leave(ExitStatus.UNKNOWN)
+        case _:
+            leave(ExitStatus.NO)

@@ -1,0 +1,144 @@
+"""Carries out a landing plan, as far as the user asks: rehearse it, compare its variants, or land it."""
+
+from dataclasses import replace
+
+from pinctl.errors import BadInputError
+from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.prove import Evidence, gather, prove
+from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push
+from pinctl.flows.resolve import pulls_of, resolve
+from pinctl.flows.stack import Stack
+from pinctl.flows.stage import dirty_target_files, stage
+from pinctl.flows.variants import axes_of, named_clients, named_servers
+from pinctl.flows.workspace import open_stack, require_pins
+from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
+from pinctl.model.matrix import Matrix
+from pinctl.model.plan import Contract, LandingPlan
+from pinctl.model.variant import parse_spec
+from pinctl.model.where import Where
+from pinctl.tools.git.refs import delete_ref, local_ref
+from pinctl.tools.plan_file import plan_names, read_plan
+
+
+def plans(where: Where) -> tuple[LandingPlan, ...]:
+    """Reads all landing plans."""
+    pins = require_pins(where)
+    return tuple(read_plan(name, pins) for name in plan_names(pins))
+
+
+def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Staged | Objections]:
+    """Stages a plan and stops there: what landing it would do, with nothing published."""
+    stack, plan = _open(where, name)
+    bump = resolve(stack, plan, onto=onto)
+    return stack, bump if isinstance(bump, Objections) else stage(stack, bump)
+
+
+def land(where: Where, name: str, *, onto: str | None, with_push: bool, tell: Tell) -> Landing | Objections:
+    """Resolves, stages, proves and publishes a plan.
+
+    Args:
+        where: where the user stands.
+        name: the plan's name.
+        onto: the branch to land on, where it is not the superproject's own.
+        with_push: whether the landing branch is pushed too.
+        tell: hears the progress.
+
+    Returns:
+        The landing, or everything that is in the way.
+
+    Raises:
+        CouldNotFindOutError: nothing was changed.
+        StoppedPartWayError: the landing stands here, and the remote refused it.
+    """
+    stack, plan = _open(where, name)
+    dirty = dirty_target_files(stack)
+    if dirty is not None:
+        return Objections(objections=(dirty,))
+    tell(f"resolving {name}")
+    bump = resolve(stack, plan, onto=onto)
+    if isinstance(bump, Objections):
+        return bump
+    landing = existing_landing(stack, bump, name) or _make(stack, bump, name, tell=tell)
+    if isinstance(landing, Objections) or not with_push or landing.branch != branch_of(name):
+        return landing
+    return replace(landing, pushed=push(stack, landing, name))
+
+
+def compare(
+    where: Where, name: str, *, servers: tuple[str, ...], clients: tuple[str, ...], onto: str | None, tell: Tell
+) -> Matrix | Objections:
+    """Runs a plan's matrix: over the variants of its landing, or over those that the user names.
+
+    No checkout of the superproject is needed where none of the variants is code.
+    """
+    if not servers and not clients:
+        evidence = examine(where, name, onto=onto, tell=tell)
+        return evidence if isinstance(evidence, Objections) else evidence.matrix
+    pins = require_pins(where)
+    plan = read_plan(name, pins)
+    contract = _contract(plan)
+    specs = [parse_spec(text) for text in (*servers, *clients)]
+    needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
+    stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
+    named = named_servers(servers, stack, pins.superproject.name)
+    chosen = named_clients(clients, stack, pins, contract)
+    if stack is not None and (not servers or not clients):
+        bump = resolve(stack, plan, onto=onto)
+        staged = bump if isinstance(bump, Objections) else stage(stack, bump)
+        if isinstance(staged, Objections):
+            return staged
+        axes = axes_of(stack, plan, contract, staged)
+        named, chosen = named or axes.servers, chosen or axes.clients
+    return run_matrix(stack, plan, contract, servers=named, clients=chosen, required=None, tell=tell)
+
+
+def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
+    """Stages a plan and gathers its matrix and order proof, whatever they say."""
+    stack, plan = _open(where, name)
+    contract = _contract(plan)
+    tell(f"resolving {name}")
+    bump = resolve(stack, plan, onto=onto)
+    staged = bump if isinstance(bump, Objections) else stage(stack, bump)
+    return staged if isinstance(staged, Objections) else gather(stack, plan, contract, staged, tell=tell)
+
+
+def abort(where: Where, name: str) -> str | Objections:
+    """Removes a plan's landing branch here, and returns its name; a branch that is no landing stays."""
+    stack, plan = _open(where, name)
+    branch = branch_of(plan.name)
+    commit = local_ref(stack.repository, f"refs/heads/{branch}")
+    if commit is None:
+        return branch
+    taken = branch_in_the_way(stack, plan.name)
+    if taken is not None:
+        return Objections(objections=(taken,))
+    delete_ref(stack.repository, f"refs/heads/{branch}", expected=commit)
+    return branch
+
+
+def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
+    pins = require_pins(where)
+    plan = read_plan(name, pins)
+    return open_stack(where).with_pulls(pulls_of(plan)), plan
+
+
+def _contract(plan: LandingPlan) -> Contract:
+    if plan.contract is None:
+        raise BadInputError(
+            f"{plan.path} has no [contract], so there is nothing to compare",
+            hint="Give it a server probe, client probes and cases.",
+        )
+    return plan.contract
+
+
+def _make(stack: Stack, bump: BumpPlan, name: str, *, tell: Tell) -> Landing | Objections:
+    taken = branch_in_the_way(stack, name)
+    if taken is not None:
+        return Objections(objections=(taken,))
+    tell("composing the commit and its lock")
+    staged = stage(stack, bump)
+    if isinstance(staged, Objections):
+        return staged
+    tell("running the matrix")
+    proven = prove(stack, staged, tell=tell)
+    return proven if isinstance(proven, Objections) else publish(stack, proven, name)

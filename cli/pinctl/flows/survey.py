@@ -1,0 +1,85 @@
+"""Surveys the pins of a superproject: what is pinned, how it stands, and what drifts."""
+
+from dataclasses import replace
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.floors import floors_on, manifests_at, too_high
+from pinctl.flows.stack import Stack
+from pinctl.model.oid import Oid
+from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSite
+from pinctl.model.releases import newest
+from pinctl.model.standing import StandingKind
+from pinctl.model.status import PinStatus, Status
+from pinctl.tools.toml_source import TomlSource
+
+_FINE = frozenset({StandingKind.ON_BRANCH})
+
+
+def survey(stack: Stack) -> Status:
+    """Looks at every pin of the superproject's HEAD.
+
+    What cannot be found out about one pin does not keep the others from being looked at.
+    """
+    head = stack.repository.commit("HEAD")
+    gitlinks = stack.repository.gitlinks(head)
+    manifests = manifests_at(stack, head)
+    pins = [_pin(stack, component, gitlinks, manifests) for component in stack.pins.components.values()]
+    declared = {pin.path for pin in pins if pin.kind == "gitlink"}
+    undeclared = [path for path in gitlinks if path not in declared]
+    defaults = ["no pins.toml: the gitlinks and .gitmodules stand for it"] if stack.pins.path is None else []
+    defaults += [f"{path} is a submodule that pins.toml does not name" for path in undeclared]
+    branch = stack.repository.run("symbolic-ref", "--short", "--quiet", "HEAD", accept=(0, 1)).text
+    return Status(superproject=stack.name, head=head, branch=branch or None, pins=tuple(pins), defaults=tuple(defaults))
+
+
+def _pin(stack: Stack, component: Component, gitlinks: dict[str, Oid], manifests: tuple[TomlSource, ...]) -> PinStatus:
+    floors = floors_on(manifests, component)
+    match component.site:
+        case GitlinkSite(path=path):
+            blank = _blank(component, "gitlink", path, gitlinks.get(path))
+            blank = replace(blank, floors=floors)
+            return _gitlink(stack, blank) if blank.commit else replace(blank, drift=(f"there is no gitlink at {path}",))
+        case SourceSite(name=name):
+            return replace(_blank(component, "source", name, None), floors=floors)
+        case RequirementSite(name=name):
+            return replace(_blank(component, "requirement", name, None), floors=floors)
+
+
+def _blank(component: Component, kind: str, path: str, commit: Oid | None) -> PinStatus:
+    return PinStatus(
+        component=component,
+        kind=kind,
+        path=path,
+        commit=commit,
+        version=None,
+        released=None,
+        standing=None,
+        floors=(),
+        drift=(),
+        unknown=(),
+    )
+
+
+def _gitlink(stack: Stack, pin: PinStatus) -> PinStatus:
+    component, commit = pin.component, pin.commit
+    if commit is None:
+        return pin
+    drift: list[str] = []
+    if component.commit is not None and not commit.startswith(component.commit):
+        drift.append(f"pins.toml records {component.commit[:12]}, the gitlink is {commit.short}")
+    try:
+        standing = stack.standing(component, commit)
+        release = newest(stack.releases(component, commit))
+    except CouldNotFindOutError as error:
+        return replace(pin, drift=tuple(drift), unknown=(error.message,))
+    if standing.kind not in _FINE:
+        drift.append(standing.describe())
+    pin = replace(pin, standing=standing, released=release.version if release else None)
+    try:
+        version = stack.version(component, commit)
+    except CouldNotFindOutError as error:
+        return replace(pin, drift=tuple(drift), unknown=(error.message,))
+    if version is not None:
+        high = too_high(pin.floors, version)
+        drift += [f"{site.manifest}:{site.line} wants {site.text}, above {version} at pin" for site in high]
+    return replace(pin, version=version, drift=tuple(drift))

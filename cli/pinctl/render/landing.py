@@ -1,0 +1,166 @@
+"""Shows a landing, what it would do, or what is in its way."""
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pinctl.errors import ExitStatus
+from pinctl.model.landing import BumpPlan, Landed, Landing, Objections, PinMove, Staged, ToLand
+from pinctl.model.plan import LandingPlan
+
+
+def landing_text(landing: Landing) -> RenderableType:
+    """Returns what stands now, and where."""
+    if landing.already_landed:
+        first = f"already there: {landing.branch} has it as {landing.commit.short}; nothing was changed"
+    else:
+        first = f"landed: {landing.branch} is {landing.commit.short}, on {landing.parent.short}"
+    lines = [Text(first)]
+    lines += [Text(f"  {_move_words(move)}") for move in landing.moves]
+    if landing.pushed is not None:
+        lines.append(Text(f"pushed to {landing.pushed}"))
+    return Group(*lines)
+
+
+def landing_json(landing: Landing) -> dict[str, Any]:
+    """Returns the landing with the same values."""
+    return {
+        "branch": landing.branch,
+        "commit": landing.commit,
+        "parent": landing.parent,
+        "pins": [move_json(move) for move in landing.moves],
+        "already_landed": landing.already_landed,
+        "pushed": landing.pushed,
+    }
+
+
+def move_json(move: PinMove) -> dict[str, Any]:
+    """Returns a pin's move."""
+    return {
+        "component": move.component.name,
+        "path": move.path,
+        "from": move.before,
+        "to": move.after,
+        "version": str(move.version) if move.version else None,
+        "pulls": [item.change.pull for item in move.landed if item.change.pull is not None],
+    }
+
+
+def objections_text(objections: Objections) -> RenderableType:
+    """Returns everything that is in the way, each with its next step."""
+    lines: list[Text] = []
+    for objection in objections.objections:
+        lines.append(Text.assemble(("refused: ", "bold red"), objection.message))
+        lines += [Text(f"    {detail}") for detail in objection.details]
+        if objection.hint:
+            lines.append(Text.assemble(("hint: ", "bold"), objection.hint))
+    lines.append(Text("Nothing was changed."))
+    return Group(*lines)
+
+
+def objections_json(objections: Objections) -> dict[str, Any]:
+    """Returns the objections with the same values."""
+    return {
+        "objections": [
+            {
+                "kind": objection.kind,
+                "message": objection.message,
+                "hint": objection.hint,
+                "details": list(objection.details),
+            }
+            for objection in objections.objections
+        ]
+    }
+
+
+def objections_status(objections: Objections) -> ExitStatus:
+    """Returns 3 where nothing is wrong and something could not be found out, else 1."""
+    return ExitStatus.UNKNOWN if objections.unknown_only else ExitStatus.NO
+
+
+def rehearsal_text(staged: Staged) -> RenderableType:
+    """Returns what landing would do: what has landed, what is to land, what moves."""
+    bump = staged.bump
+    lines = [
+        Text.assemble((bump.plan.title if bump.plan else "Bump", "bold"), f", onto {bump.target} {bump.tip.short}")
+    ]
+    lines += [Text(f"  landed    {_landed_words(item)}") for item in bump.landed]
+    lines += [Text(f"  to land   {_to_land_words(item)}") for item in bump.to_land]
+    lines += [Text(f"  pin       {_move_words(move)}") for move in bump.moves]
+    lines += [
+        Text(f"  floor     {move.site.manifest}:{move.site.line} {move.site.text} -> {move.text}")
+        for move in staged.floors
+    ]
+    lines.append(Text(f"  lock      {'written by uv' if staged.lock_changed else 'stays as it is'}"))
+    return Group(*lines)
+
+
+def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
+    """Returns what landing would do, with the same values."""
+    bump = staged.bump
+    return {
+        "plan": bump.plan.name if bump.plan else None,
+        "target": bump.target,
+        "parent": bump.tip,
+        "changes": _changes_json(bump),
+        "pins": [move_json(move) for move in bump.moves],
+        "floors": [
+            {
+                "component": move.component,
+                "manifest": move.site.manifest,
+                "line": move.site.line,
+                "from": move.site.text,
+                "to": move.text,
+            }
+            for move in staged.floors
+        ],
+        "lock_changed": staged.lock_changed,
+        "diff": diff,
+    }
+
+
+def plans_text(plans: tuple[LandingPlan, ...]) -> RenderableType:
+    """Returns the plans with their changes in order."""
+    lines = []
+    for plan in plans:
+        lines.append(Text.assemble((plan.name, "bold"), f"  {plan.title}"))
+        lines.append(Text("  " + ", then ".join(change.title for change in plan.in_order()), style="dim"))
+    return Group(*lines) if lines else Text("there are no landing plans")
+
+
+def plans_json(plans: tuple[LandingPlan, ...]) -> dict[str, Any]:
+    """Returns the plans with the same values."""
+    return {
+        "plans": [
+            {"name": plan.name, "title": plan.title, "changes": [change.id for change in plan.in_order()]}
+            for plan in plans
+        ]
+    }
+
+
+def _changes_json(bump: BumpPlan) -> list[dict[str, Any]]:
+    landed = [
+        {"id": item.change.id, "component": item.change.component, "landed": True, "commit": item.commit}
+        for item in bump.landed
+    ]
+    to_land = [
+        {"id": item.change.id, "component": item.change.component, "landed": False, "commit": item.head}
+        for item in bump.to_land
+    ]
+    return [*landed, *to_land]
+
+
+def _landed_words(item: Landed) -> str:
+    evidence = f" ({item.evidence})" if item.evidence else ""
+    return f"{item.change.title} as {item.commit.short}{evidence}"
+
+
+def _to_land_words(item: ToLand) -> str:
+    return f"{item.change.title} at {item.head.short}: {item.subject}"
+
+
+def _move_words(move: PinMove) -> str:
+    before = move.before.short if move.before else "none"
+    version = f"  {move.version}" if move.version else ""
+    return f"{move.path} {before} -> {move.after.short}{version}"

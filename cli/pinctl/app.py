@@ -70,6 +70,11 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
+    """Runs pinctl with arguments.
+
+    Returns:
+        The exit status (see `ExitStatus`); 130 where the user interrupted it.
+    """
     forget_inherited_repository()
     output = Output(color="--no-color" not in arguments)
     try:

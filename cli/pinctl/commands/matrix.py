@@ -27,8 +27,8 @@ def matrix(
 ) -> None:
     """Run the compatibility matrix of a plan on real code: each server's payloads through each client.
 
-    Without --server and --client, over the variants of the landing. Exits with 1 where a required cell is not ok, with 3
-    where one could not be found out.
+    Without --server and --client, over the variants of the landing. Exits with 1 where a required cell is not ok,
+    with 3 where one could not be found out.
     """
     from pinctl.flows.land import compare
     from pinctl.model.landing import Objections

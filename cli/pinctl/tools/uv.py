@@ -53,7 +53,7 @@ def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> 
     """Writes the lock of a project, or checks it.
 
     Args:
-        project: the directory of its pyproject.toml.
+        project: the directory of its pyproject.toml, new for every run.
         refresh: distributions whose cached metadata must not be believed: uv keys it on files, not on commits, so
             after a pin has moved it may be that of the commit before.
         check: whether to look only, and leave the lock as it is.
@@ -64,7 +64,9 @@ def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> 
     Raises:
         CouldNotFindOutError: uv cannot run, or not in this project.
     """
-    options = [word for name in refresh for word in ("--refresh-package", name)]
+    # uv does not take the two together. Offline we can do without: uv keys its cache on the path, and ours is new.
+    offline = os.environ.get("UV_OFFLINE", "").lower() in {"1", "true", "yes", "on"}
+    options = [] if offline else [word for name in refresh for word in ("--refresh-package", name)]
     ended = _uv(project, "lock", *(("--check",) if check else ()), *options)
     if ended.status == 0:
         return None

@@ -1,0 +1,84 @@
+"""Seals every test off from the machine, and gives it the embedded stack and pinctl to run."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pinctl.app import run
+from pinctl.demo.build import build_demo
+from support import Demo, Git, Pinctl, Result
+
+_GIT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "file",
+    "GIT_AUTHOR_NAME": "Test",
+    "GIT_AUTHOR_EMAIL": "test@pinctl.example",
+    "GIT_AUTHOR_DATE": "2026-07-01T12:00:00+00:00",
+    "GIT_COMMITTER_NAME": "Test",
+    "GIT_COMMITTER_EMAIL": "test@pinctl.example",
+    "GIT_COMMITTER_DATE": "2026-07-01T12:00:00+00:00",
+}
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of environments that all tests of a worker share; mirrors and scratch are kept apart by their URLs."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _sealed(
+    request: pytest.FixtureRequest, tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in tuple(os.environ):
+        if name.startswith(("GIT_", "UV_")):
+            monkeypatch.delenv(name)
+    for name, value in _GIT.items():
+        monkeypatch.setenv(name, value)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared_cache))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("COLUMNS", "200")
+    if request.node.get_closest_marker("network") is None:
+        monkeypatch.setenv("UV_OFFLINE", "1")
+        monkeypatch.setenv("UV_CACHE_DIR", str(shared_cache / "uv"))
+
+
+@pytest.fixture
+def pinctl(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Pinctl:
+    """Runs pinctl in this process: `pinctl("status", cwd=directory)`."""
+
+    def call(*arguments: str | Path, cwd: Path = tmp_path) -> Result:
+        monkeypatch.chdir(cwd)
+        capfd.readouterr()
+        status = run([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return Result(status=int(status), stdout=captured.out, stderr=captured.err)
+
+    return call
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Demo:
+    """A fresh embedded stack."""
+    build_demo(tmp_path / "demo")
+    return Demo(directory=tmp_path / "demo")
+
+
+@pytest.fixture
+def git() -> Git:
+    """Runs git: `git(directory, "log", "-1")` returns what it prints, without the final newline."""
+
+    def call(directory: Path, *arguments: str | Path) -> str:
+        command = ["git", "-C", str(directory), *map(str, arguments)]
+        ended = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert ended.returncode == 0, f"{command}: {ended.stderr}"
+        return ended.stdout.removesuffix("\n")
+
+    return call

@@ -1,6 +1,6 @@
 # Development commands: `make help` lists them.
 PYTHON ?= python3
-DIR ?= demo
+DIR ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
@@ -19,8 +19,18 @@ setup: .venv/.ready ## makes .venv with pinctl and its development tools
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: setup ## builds the embedded stack in DIR (default: demo) and lands packed-generate in it
-	PATH="$(CURDIR)/$(BIN):$$PATH" sh scripts/demo.sh "$(DIR)"
+demo: setup ## lands packed-generate in an embedded stack; DIR=... keeps it there
+	@set -eu; directory="$(DIR)"; \
+	if [ -z "$$directory" ]; then directory=$$(mktemp -d); trap 'rm -rf "$$directory"' EXIT; fi; \
+	show() { printf '\n$$ %s\n' "$$*"; "$$@"; }; \
+	PATH="$(CURDIR)/$(BIN):$$PATH"; \
+	show pinctl demo "$$directory"; \
+	show cd "$$directory/prime-rl"; \
+	show pinctl status; \
+	show pinctl land packed-generate; \
+	show pinctl matrix packed-generate; \
+	show pinctl order packed-generate; \
+	show git --no-pager show --stat landing/packed-generate
 
 test: setup ## runs the tests
 	$(BIN)/pytest -n auto --dist worksteal

@@ -172,6 +172,13 @@ def test_dtype_and_dimensions_are_the_fields_choice() -> None:
     assert refused(packed, ndim=1).reason == "has 2 dimensions, expected 1"
 
 
+def test_dimensions_are_bounded() -> None:
+    packed = {"data": "AA==", "shape": [1] * arrays.MAX_NDIM, "dtype": "uint8"}
+    assert unpack(packed, field="f", dtypes=ALL).ndim == 8
+    assert refused(packed | {"shape": [1] * 9}).reason == "has 9 dimensions, expected at most 8"
+    assert refused(packed | {"shape": [1] * 100_000}).field == "f.shape"
+
+
 def test_a_constant_dtype_label_is_refused_by_the_number_of_bytes() -> None:  # D7
     refused(pack(np.zeros(5, dtype=np.int32)) | {"dtype": "int16"})
 

@@ -19,19 +19,24 @@ def check(
     everything: Annotated[
         bool, typer.Option("--all", help="Judge also the pins, floors and lock that did not change.")
     ] = False,
+    first_parent: Annotated[
+        bool, typer.Option("--first-parent", help="Pins must be first-parent commits of their branch.")
+    ] = False,
+    require_tip: Annotated[bool, typer.Option("--require-tip", help="Pins must be the tip of their branch.")] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Judge a pull request by the rules, before it is merged.
 
     Exits with 1 where a rule is broken, with 3 where one could not be judged.
     """
-    from pinctl.flows.judge import find_range, judge
+    from pinctl.flows.check.judge import check as judge
+    from pinctl.flows.check.scope import Asked
     from pinctl.flows.workspace import open_stack
     from pinctl.render.findings import findings_json, findings_text
 
     run = invocation(context)
-    stack = open_stack(run.where)
-    verdict = judge(stack, find_range(stack, base=base, head=head), everything=everything)
-    run.output.answer(findings_text(verdict), findings_json(verdict), output_format)
-    if verdict.exit_status is not ExitStatus.YES:
-        leave(verdict.exit_status)
+    asked = Asked(everything=everything, first_parent=first_parent, require_tip=require_tip)
+    findings = judge(open_stack(run.where), base=base, head=head, asked=asked)
+    run.output.answer(findings_text(findings), findings_json(findings), output_format)
+    if findings.exit_status is not ExitStatus.YES:
+        leave(findings.exit_status)

@@ -51,7 +51,7 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
         if change.component == stack.name:
             found: Landed | ToLand | Objection = _own_change(stack, change, target=target, tip=tip)
         else:
-            found = _companion(stack, change, stack.pins.components[change.component])
+            found = find_companion(stack, change, stack.pins.components[change.component])
         match found:
             case Landed():
                 landed.append(found)
@@ -89,7 +89,12 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
     )
 
 
-def _companion(stack: Stack, change: Change, component: Component) -> Landed | Objection:
+def find_companion(stack: Stack, change: Change, component: Component) -> Landed | Objection:
+    """Finds out whether a change of a component has landed on its branch, and as what.
+
+    Raises:
+        CouldNotFindOutError: the remote keeps nothing that says so, or does not answer.
+    """
     mirror = stack.mirror(component)
     branch, tip = stack.branch(component), stack.tip(component)
     repository = mirror.repository

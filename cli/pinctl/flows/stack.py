@@ -11,7 +11,7 @@ from pinctl.flows.standing import find_standing
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, Pins
 from pinctl.model.releases import Release
-from pinctl.model.standing import Standing
+from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.git.history import contains, releases_in
 from pinctl.tools.git.mirror import Mirror
@@ -102,9 +102,14 @@ class Stack:
         """
         mirror = self.mirror(component)
         self.obtain(component, commit)
-        return find_standing(
-            mirror.repository, commit, branch=self.branch(component), tip=self.tip(component), pull=pull
-        )
+        branch, tip = self.branch(component), self.tip(component)
+        standing = find_standing(mirror.repository, commit, branch=branch, tip=tip, pull=pull)
+        if standing.kind in {StandingKind.AHEAD, StandingKind.DIVERGED} and pull is None:
+            # The forge may know the commit as the head of a pull request, and have put its number on the squash.
+            number = mirror.pull_of(commit)
+            if number is not None:
+                return find_standing(mirror.repository, commit, branch=branch, tip=tip, pull=number)
+        return standing
 
     def obtain(self, component: Component, revision: str) -> Oid:
         """Returns a commit of a component, fetched if need be.

@@ -56,10 +56,12 @@ def require_pins(where: Where) -> Pins:
     """Reads the pins.toml that applies.
 
     Raises:
+        CouldNotFindOutError: the user does not stand in a repository at all.
         BadInputError: there is none.
     """
     pins = declared_pins(where)
     if pins is None:
+        Repository.open(where.superproject or where.directory)
         raise BadInputError(
             f"there is no pins.toml in {where.directory} or above it", hint="Name one with --pins FILE."
         )

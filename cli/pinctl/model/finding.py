@@ -1,33 +1,8 @@
-"""What a rule has to say about a commit, with its place and the command that fixes it."""
+"""What the rules have to say about a range of commits."""
 
 from dataclasses import dataclass
 
 from pinctl.errors import ExitStatus
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One thing that must hold for a commit of the superproject.
-
-    Attributes:
-        code: stable for ever.
-        title: what it forbids, in a few words.
-    """
-
-    code: str
-    title: str
-
-
-RULES = {
-    rule.code: rule
-    for rule in (
-        Rule(code="PIN001", title="the pin is not on the component's branch"),
-        Rule(code="PIN002", title="the pin moved back"),
-        Rule(code="PIN003", title="the pin moved to a commit that does not contain the one before"),
-        Rule(code="FLR001", title="a floor is above the version at pin"),
-        Rule(code="LCK001", title="the lock is out of date"),
-    )
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +15,9 @@ class Finding:
         path: the file or gitlink, from the top of the superproject.
         line: counted from 1; None for a gitlink.
         message: what is wrong.
-        fix: a command that fixes it; None where there is none.
+        fix: a shell command that fixes it, run at the top of the superproject; None where it takes a person.
         unknown: whether the rule could not be judged, which is not the same as broken.
+        waived: the reason why it does not count; None where it does.
     """
 
     rule: str
@@ -49,31 +25,40 @@ class Finding:
     path: str
     line: int | None
     message: str
-    fix: str | None
+    fix: str | None = None
     unknown: bool = False
+    waived: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Findings:
     """The findings over one range of commits.
 
     Attributes:
         base: the commit compared with; None where there is none.
         head: the commit judged.
+        source: where the range was taken from.
+        items: the findings, waived ones too.
         judged: what was looked at, in words, for the reader who sees no finding.
     """
 
     base: str | None
     head: str
-    findings: tuple[Finding, ...]
+    source: str
+    items: tuple[Finding, ...]
     judged: tuple[str, ...]
+
+    @property
+    def counting(self) -> tuple[Finding, ...]:
+        """The findings that are not waived."""
+        return tuple(finding for finding in self.items if finding.waived is None)
 
     @property
     def status(self) -> str:
         """`broken`, `unknown` or `ok`; a broken rule outweighs one that could not be judged."""
-        if any(not finding.unknown for finding in self.findings):
+        if any(not finding.unknown for finding in self.counting):
             return "broken"
-        return "unknown" if self.findings else "ok"
+        return "unknown" if self.counting else "ok"
 
     @property
     def exit_status(self) -> ExitStatus:

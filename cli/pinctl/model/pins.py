@@ -1,7 +1,7 @@
 """Says what a superproject pins, and where each pin is written."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -62,6 +62,8 @@ class Component:
         floor: how floors follow the pin.
         commit: the record of the pin in pins.toml, maybe abbreviated.
         tag: the release that a source pin names.
+        waive: reasons by the codes of the rules that do not count for it.
+        skip: why its pins are not judged at all; None where they are.
     """
 
     name: str
@@ -74,6 +76,8 @@ class Component:
     floor: FloorPolicy = FloorPolicy.KEEP
     commit: str | None = None
     tag: str | None = None
+    waive: Mapping[str, str] = field(default_factory=dict)
+    skip: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

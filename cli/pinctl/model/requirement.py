@@ -69,6 +69,13 @@ def floor_of(text: str) -> Version | None:
     return max(floors, default=None)
 
 
+def with_floor(text: str, floor: Version) -> str:
+    """Returns the requirement with its floor at `floor`, lower or higher, all else as it was."""
+    specifiers, semicolon, marker = text.partition(";")
+    moved = _FLOOR.sub(lambda match: f"{match['operator']}{match['space']}{floor}", specifiers, count=1)
+    return moved + semicolon + marker
+
+
 def raised(text: str, *, to: Version) -> str:
     """Returns the requirement with its floor at `to`, all else (extras, markers, spacing, other bounds) as it was.
 
@@ -77,6 +84,4 @@ def raised(text: str, *, to: Version) -> str:
     floor = floor_of(text)
     if floor is None or floor >= to:
         return text
-    specifiers, semicolon, marker = text.partition(";")
-    moved = _FLOOR.sub(lambda match: f"{match['operator']}{match['space']}{to}", specifiers, count=1)
-    return moved + semicolon + marker
+    return with_floor(text, to)

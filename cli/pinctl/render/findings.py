@@ -5,13 +5,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pinctl.model.finding import Finding, Verdict
+from pinctl.model.finding import Finding, Findings
 
 
-def findings_text(verdict: Verdict) -> RenderableType:
+def findings_text(verdict: Findings) -> RenderableType:
     """Returns each finding with its place and its fix, then what was judged."""
     lines: list[Text] = []
-    for finding in verdict.findings:
+    for finding in verdict.items:
         style = "magenta" if finding.unknown else "red"
         place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
         lines.append(Text.assemble((finding.rule, style), f" {place}: {finding.message}"))
@@ -22,14 +22,14 @@ def findings_text(verdict: Verdict) -> RenderableType:
     return Group(*lines)
 
 
-def findings_json(verdict: Verdict) -> dict[str, Any]:
+def findings_json(verdict: Findings) -> dict[str, Any]:
     """Returns the findings with the same values."""
     return {
         "status": verdict.status,
         "base": verdict.base,
         "head": verdict.head,
         "judged": list(verdict.judged),
-        "findings": [_finding_json(finding) for finding in verdict.findings],
+        "findings": [_finding_json(finding) for finding in verdict.items],
     }
 
 

@@ -18,6 +18,7 @@ from pinctl.model.pins import (
     SourceSite,
     SuperprojectDeclaration,
 )
+from pinctl.model.rules import RULES
 from pinctl.tools.declaration import Shape, Text, mistake_at, nearest, shaped
 from pinctl.tools.toml_source import TomlSource, read_toml
 
@@ -63,6 +64,8 @@ class _Component(Shape):
     floor: Text = FloorPolicy.KEEP
     commit: Text | None = None
     tag: Text | None = None
+    waive: dict[str, Text] = Field(default_factory=dict)
+    skip: Text | None = None
 
 
 class _File(Shape):
@@ -120,6 +123,8 @@ def _component(name: str, shape: _Component) -> Component:
         floor=FloorPolicy(shape.floor),
         commit=shape.commit,
         tag=shape.tag,
+        waive=shape.waive,
+        skip=shape.skip,
     )
 
 
@@ -143,6 +148,10 @@ def _mistakes(source: TomlSource) -> Iterator[Mistake]:
             yield mistake_at(source, ("components", name, "commit"), words)
         if name == source.at(("superproject", "name")):
             yield mistake_at(source, ("components", name), "has the superproject's own name")
+        waive = table.get("waive")
+        for code in waive if isinstance(waive, dict) else ():
+            if code not in RULES:
+                yield mistake_at(source, ("components", name, "waive", code), f"is no rule{nearest(code, RULES)}")
         pin = table.get("pin")
         for kind, value in pin.items() if isinstance(pin, dict) else ():
             if isinstance(value, str) and (other := sites.setdefault((kind, value), name)) != name:

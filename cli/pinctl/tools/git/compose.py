@@ -77,6 +77,10 @@ def merge_trees(repository: Repository, *, base: Oid, ours: Oid, theirs: Oid) ->
     """
     root = _scratch_commit(repository, base)
     one, other = (_scratch_commit(repository, tree, root) for tree in (ours, theirs))
+    return _merge(repository, one, other)
+
+
+def _merge(repository: Repository, one: Oid, other: Oid) -> Oid | Conflicts:
     completed = repository.run(
         "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", one, other, accept=(0, 1)
     )
@@ -84,6 +88,11 @@ def merge_trees(repository: Repository, *, base: Oid, ours: Oid, theirs: Oid) ->
     if completed.status == 0:
         return Oid(tree.strip())
     return Conflicts(paths=tuple(dict.fromkeys(path for path in paths if path)))
+
+
+def merge_commits(repository: Repository, ours: Oid, theirs: Oid) -> Oid | Conflicts:
+    """Merges two commits of one history, and returns the tree."""
+    return _merge(repository, ours, theirs)
 
 
 def commit_tree(repository: Repository, tree: Oid, *, parent: Oid, message: str, author: Person | None = None) -> Oid:

@@ -7,7 +7,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.model.oid import Oid
+from pinctl.model.oid import ABBREVIATED, Oid
 from pinctl.tools.git.command import run_git
 from pinctl.tools.git.refs import NETWORK_SECONDS, RemoteRefs, ask_remote, shown_url
 from pinctl.tools.git.repository import Repository
@@ -31,6 +31,7 @@ class Mirror:
         self.repository = repository
         self.head = remote.head
         self._remote = remote
+        self._pulls: dict[Oid, int] | None = None
 
     @classmethod
     def of(cls, url: str, *, pulls: tuple[int, ...] = ()) -> "Mirror":
@@ -61,12 +62,19 @@ class Mirror:
         return cls(url=url, repository=repository, remote=remote)
 
     def tip(self, branch: str) -> Oid:
-        """Returns the tip of a branch.
+        """Returns the tip of a branch, or the commit of a tag, for components that follow one.
 
         Raises:
-            CouldNotFindOutError: the remote has no such branch.
+            CouldNotFindOutError: the remote has neither.
         """
         oid = self._remote.refs.get(f"refs/heads/{branch}")
+        if oid is None and f"refs/tags/{branch}" in self._remote.refs:
+            oid = self.repository.resolve(f"refs/tags/{branch}")
+        if oid is None and ABBREVIATED.fullmatch(branch):
+            raise CouldNotFindOutError(
+                f"{branch} is a commit's id, not a branch of {shown_url(self.url)}",
+                hint="A pin must be on something that moves: name a branch.",
+            )
         if oid is None:
             raise CouldNotFindOutError(
                 f"{shown_url(self.url)} has no branch {branch}", hint="Correct the component's branch in pins.toml."
@@ -80,6 +88,18 @@ class Mirror:
     def pull_head(self, number: int) -> Oid | None:
         """Returns the head of a pull request; None where the remote does not keep it."""
         return self._remote.refs.get(f"refs/pull/{number}/head")
+
+    def kind_of(self, oid: Oid) -> str | None:
+        """Returns the type of an object, fetched if need be; None where neither the mirror nor the remote has it."""
+        self.obtain(oid)
+        return self.repository.kind_of(oid)
+
+    def pull_of(self, commit: Oid) -> int | None:
+        """Returns the number of the pull request whose head a commit is; None where the remote keeps none."""
+        if self._pulls is None:
+            refs = ask_remote(self.repository, self.url, "refs/pull/*/head").refs
+            self._pulls = {oid: int(name.split("/")[2]) for name, oid in refs.items() if name.startswith("refs/pull/")}
+        return self._pulls.get(commit)
 
     def obtain(self, revision: str) -> Oid | None:
         """Returns the commit of an id, maybe abbreviated, or of a tag or branch, fetching a full id that is not here.

@@ -62,6 +62,7 @@ class Repository:
         self.work_tree = work_tree
         self.shallow = shallow
         self._objects = _ObjectReader(git_dir)
+        self._gitlinks: dict[Oid, dict[str, Oid]] = {}
 
     @classmethod
     def open(cls, directory: Path) -> Self:
@@ -101,6 +102,11 @@ class Repository:
         """Returns the commit that a revision names; None where it names none."""
         found = self._objects.info(f"{revision}^{{commit}}")
         return found[0] if found is not None else None
+
+    def kind_of(self, name: str) -> str | None:
+        """Returns the type of an object: commit, tree, blob or tag; None where it is not here."""
+        found = self._objects.info(name)
+        return found[1] if found is not None else None
 
     def commit(self, revision: str) -> Oid:
         """Returns the commit that a revision names.
@@ -150,6 +156,25 @@ class Repository:
 
     def gitlinks(self, revision: str) -> dict[str, Oid]:
         """Returns the gitlinks of a revision's tree, by path."""
+        tree = self.tree_of(revision)
+        if tree not in self._gitlinks:
+            self._gitlinks[tree] = self._list_gitlinks(tree)
+        return dict(self._gitlinks[tree])
+
+    def gitlink_at(self, revision: str, path: str) -> Oid | None:
+        """Returns the gitlink at one path of a revision; None where there is none. Starts no process."""
+        directory, _, name = path.rpartition("/")
+        data = self._objects.contents(f"{revision}^{{tree}}" if not directory else f"{revision}:{directory}")
+        size = len(self.tree_of(revision)) // 2
+        while data:
+            head, _, rest = data.partition(b"\0")
+            mode, _, entry = head.partition(b" ")
+            if entry == name.encode("utf-8", "surrogateescape") and mode.decode() == GITLINK_MODE:
+                return Oid(rest[:size].hex())
+            data = rest[size:]
+        return None
+
+    def _list_gitlinks(self, revision: str) -> dict[str, Oid]:
         return {entry.path: entry.oid for entry in self.entries(revision) if entry.mode == GITLINK_MODE}
 
     def config(self, key: str) -> str | None:

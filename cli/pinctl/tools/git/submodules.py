@@ -21,12 +21,14 @@ class Submodule:
         path: from the top of the superproject.
         url: as it is written.
         branch: as it is written; None where the section has none.
+        line: of its url, counted from 1.
     """
 
     name: str
     path: str
     url: str
     branch: str | None
+    line: int | None = None
 
 
 def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, ...]:
@@ -38,6 +40,7 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
     if repository.blob_at(revision, FILE) is None:
         return ()
     output = repository.run("config", "--blob", f"{revision}:{FILE}", "-z", "--list").stdout
+    lines = (repository.read(revision, FILE) or b"").decode("utf-8", "replace").splitlines()
     sections: dict[str, dict[str, str]] = {}
     for record in output.decode("utf-8", "surrogateescape").split("\0"):
         key, _, value = record.partition("\n")
@@ -49,7 +52,8 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
         path, url = section.get("path"), section.get("url")
         if path and url:
             _refuse_hostile(name, path, url)
-            found.append(Submodule(name=name, path=path, url=url, branch=section.get("branch")))
+            line = next((number for number, text in enumerate(lines, 1) if text.strip().endswith(url)), None)
+            found.append(Submodule(name=name, path=path, url=url, branch=section.get("branch"), line=line))
     return tuple(found)
 
 

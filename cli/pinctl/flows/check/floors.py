@@ -1,0 +1,87 @@
+"""Judges floors: against the version at pin, against each other, and against what gets published."""
+
+import shlex
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.scope import Scope
+from pinctl.flows.floors import floors_on, manifests_at, too_high
+from pinctl.model.finding import Finding
+from pinctl.model.oid import Oid
+from pinctl.model.pins import Component
+from pinctl.model.requirement import FloorSite, raised, with_floor
+from pinctl.tools.toml_source import TomlSource
+
+_UNPUBLISHED = "Private :: Do Not Upload"
+
+
+def floor_findings(scope: Scope) -> Iterator[Finding]:
+    """Judges the floors of every gitlink component, where the range touched what they depend on."""
+    declared = scope.stack.pins.superproject
+    moved = {pin.component.name for pin in scope.moved}
+    touched = scope.sole or not scope.touched.isdisjoint(declared.manifests)
+    manifests = manifests_at(scope.stack, scope.result)
+    for component, path in scope.stack.gitlink_components():
+        sites = tuple(site for site in floors_on(manifests, component) if site.floor is not None)
+        pin = scope.gitlinks.get(path)
+        if not sites or pin is None or component.skip is not None or not (touched or component.name in moved):
+            continue
+        yield from _above_pin(scope, component, path, pin, sites)
+        yield from _disagreeing(component, sites)
+        yield from _development(manifests, component, sites)
+
+
+def _above_pin(
+    scope: Scope, component: Component, path: str, pin: Oid, sites: tuple[FloorSite, ...]
+) -> Iterator[Finding]:
+    try:
+        version = scope.stack.version(component, pin)
+    except CouldNotFindOutError as error:
+        message = f"could not find out: {error.message}"
+        yield Finding(rule="FLR001", component=component.name, path=path, line=None, message=message, unknown=True)
+        return
+    if version is None:
+        return
+    for site in too_high(sites, version):
+        message = f"{site.text} is above {version}, the version at pin {pin.short}"
+        public = Version(version.public)
+        yield _finding("FLR001", component, site, message, fix=_replace(site, with_floor(site.text, public)))
+
+
+def _disagreeing(component: Component, sites: tuple[FloorSite, ...]) -> Iterator[Finding]:
+    highest = max(sites, key=lambda site: site.floor or Version("0"))
+    for site in sites:
+        if highest.floor is not None and site.floor != highest.floor:
+            message = f"{site.text} disagrees with {highest.text} in {highest.manifest}:{highest.line}"
+            yield _finding("FLR002", component, site, message, fix=_replace(site, raised(site.text, to=highest.floor)))
+
+
+def _development(
+    manifests: tuple[TomlSource, ...], component: Component, sites: tuple[FloorSite, ...]
+) -> Iterator[Finding]:
+    published = {str(manifest.path) for manifest in manifests if _is_published(manifest)}
+    for site in sites:
+        if site.floor is not None and site.floor.is_prerelease and site.manifest in published:
+            message = f"{site.text} is a pre-release, and {site.manifest} is of a package that gets published"
+            yield _finding("FLR004", component, site, message, fix=None)
+
+
+def _is_published(manifest: TomlSource) -> bool:
+    """Tells whether a manifest describes a distribution that may be uploaded: its classifiers can forbid it."""
+    classifiers = manifest.at(("project", "classifiers"))
+    forbidden = isinstance(classifiers, list) and any(str(item).startswith(_UNPUBLISHED) for item in classifiers)
+    builds = isinstance(manifest.at(("build-system",)), dict) and manifest.at(("tool", "uv", "package")) is not False
+    return isinstance(manifest.at(("project", "name")), str) and builds and not forbidden
+
+
+def _replace(site: FloorSite, text: str) -> str:
+    """Returns a command that replaces a requirement on its line."""
+    old, new = (value.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") for value in (site.text, text))
+    new = new.replace("\\[", "[").replace("\\]", "]")
+    return f"sed -i {shlex.quote(f'{site.line}s|{old}|{new}|')} {shlex.quote(site.manifest)}"
+
+
+def _finding(rule: str, component: Component, site: FloorSite, message: str, *, fix: str | None) -> Finding:
+    return Finding(rule=rule, component=component.name, path=site.manifest, line=site.line, message=message, fix=fix)

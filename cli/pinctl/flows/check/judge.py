@@ -1,0 +1,109 @@
+"""Judges a range by all rules."""
+
+from collections.abc import Callable, Iterable
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.floors import floor_findings
+from pinctl.flows.check.lock import lock_findings
+from pinctl.flows.check.pins import pin_findings
+from pinctl.flows.check.plans import plan_findings
+from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
+from pinctl.flows.check.waivers import apply_waivers
+from pinctl.flows.resolve import pulls_of
+from pinctl.flows.stack import Stack
+from pinctl.model.finding import Finding, Findings
+from pinctl.model.oid import Oid
+from pinctl.model.plan import LandingPlan
+from pinctl.tools.ci import Announced, announced_range
+from pinctl.tools.git.history import contains
+from pinctl.tools.git.refs import fetch_objects, local_ref
+from pinctl.tools.plan_file import plan_names, read_plan
+
+_FAMILIES: tuple[Callable[[Scope], Iterable[Finding]], ...] = (
+    pin_findings,
+    plan_findings,
+    floor_findings,
+    lock_findings,
+)
+
+
+def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> Findings:
+    """Judges a pull request, or whatever else the two revisions are.
+
+    Args:
+        stack: the opened stack.
+        base: the tip it would land on; None finds it.
+        head: what would land; None finds it.
+        asked: what is asked for beyond.
+
+    Raises:
+        CouldNotFindOutError: there is no such commit, or the clone is too shallow to say.
+    """
+    plans = _plans(stack)
+    pulls: dict[str, tuple[int, ...]] = {}
+    for plan in plans:
+        for component, numbers in pulls_of(plan).items():
+            pulls[component] = (*pulls.get(component, ()), *numbers)
+    stack = stack.with_pulls(pulls)
+    judged = find_range(stack, base=base, head=head)
+    scope = scope_of(stack, judged, asked, plans=plans)
+    findings = [finding for family in _FAMILIES for finding in family(scope)]
+    return Findings(
+        base=judged.base,
+        head=judged.head,
+        source=judged.source,
+        items=apply_waivers(scope, findings),
+        judged=_judged(scope),
+    )
+
+
+def find_range(stack: Stack, *, base: str | None, head: str | None) -> Range:
+    """Finds what to judge: what the user names, what the CI system says, else the head against its target."""
+    repository = stack.repository
+    announced = announced_range() if base is None and head is None else None
+    if announced is not None:
+        return _announced(stack, announced)
+    to = repository.commit(head or "HEAD")
+    if base is not None:
+        return Range(base=repository.commit(base), head=to, source="the command line")
+    target = stack.target
+    for name in (f"refs/remotes/origin/{target}", f"refs/heads/{target}"):
+        tip = local_ref(repository, name)
+        if tip is not None and not contains(repository, commit=tip, ancestor=to):
+            return Range(base=tip, head=to, source=f"the tip of {name.removeprefix('refs/')}")
+    return Range(base=repository.resolve(f"{to}^1"), head=to, source="the head's parent")
+
+
+def _announced(stack: Stack, announced: Announced) -> Range:
+    repository = stack.repository
+    head = _first_here(stack, announced.heads)
+    base = _first_here(stack, announced.bases) if announced.bases else repository.resolve(f"{head}^1")
+    return Range(base=base, head=head, source=announced.source)
+
+
+def _first_here(stack: Stack, revisions: tuple[str, ...]) -> Oid:
+    repository = stack.repository
+    for revision in revisions:
+        found = repository.resolve(revision)
+        if found is not None:
+            return found
+    for revision in revisions:
+        if not revision.startswith("refs/") and revision != "HEAD" and stack.has_remote:
+            fetch_objects(repository, "origin", [revision])
+            return repository.commit(revision)
+    raise CouldNotFindOutError(
+        f"none of {', '.join(revisions)} is a commit here", hint="Check out with the whole history (fetch-depth: 0)."
+    )
+
+
+def _plans(stack: Stack) -> tuple[LandingPlan, ...]:
+    return tuple(read_plan(name, stack.pins) for name in plan_names(stack.pins))
+
+
+def _judged(scope: Scope) -> tuple[str, ...]:
+    which = "" if scope.sole else " that moved"
+    words = [f"{len(scope.moved)} of {len(scope.gitlinks)} pins{which}"]
+    words += [
+        f"not {pin.component.name} ({pin.component.skip})" for pin in scope.moved if pin.component.skip is not None
+    ]
+    return tuple(words)

@@ -1,0 +1,187 @@
+"""Judges pins: is each on its branch, where did it come from, and does everything that names it agree."""
+
+from collections.abc import Iterator
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.scope import MovedPin, Scope
+from pinctl.flows.compose import pins_path_in
+from pinctl.flows.stack import Stack
+from pinctl.model.finding import Finding
+from pinctl.model.oid import Oid
+from pinctl.model.standing import Standing, StandingKind
+from pinctl.tools.git.history import ahead_behind, contains
+from pinctl.tools.git.refs import shown_url
+from pinctl.tools.git.submodules import FILE, Submodule
+from pinctl.tools.toml_source import read_toml
+
+
+def pin_findings(scope: Scope) -> Iterator[Finding]:
+    """Judges every pin that moved, one after the other: what is wrong with one does not hide the next."""
+    described = {submodule.path for submodule in scope.submodules}
+    for pin in scope.moved:
+        if pin.component.skip is not None:
+            continue
+        if pin.path not in described:
+            message = "this gitlink is in no section of .gitmodules: it has no url"
+            yield _finding("PIN012", pin, message, fix=f"git rm --cached {pin.path}")
+            if pin.component.url is None:
+                continue
+        try:
+            yield from _judge_pin(scope, pin)
+        except CouldNotFindOutError as error:
+            yield _finding("PIN001", pin, f"could not find out: {error.message}", fix=None, unknown=True)
+    yield from _url_findings(scope)
+    yield from _record_findings(scope)
+
+
+def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
+    stack, component = scope.stack, pin.component
+    mirror = stack.mirror(component)
+    kind = mirror.kind_of(pin.after)
+    if kind is None:
+        message = f"{pin.after.short} cannot be fetched from {shown_url(mirror.url)}: it has no such object"
+        yield _finding("PIN006", pin, f"could not find out: {message}", fix=None, unknown=True)
+        return
+    if kind != "commit":
+        wanted = mirror.repository.resolve(pin.after)
+        fix = pin_command(pin.path, wanted) if wanted else None
+        yield _finding("PIN006", pin, f"{pin.after.short} is a {kind} object, not a commit", fix=fix)
+        return
+    standing = stack.standing(component, pin.after)
+    match standing.kind:
+        case StandingKind.ON_BRANCH:
+            yield from _stricter(scope, pin, standing)
+        case StandingKind.REVERTED:
+            message = f"{pin.after.short} is {standing.describe()}"
+            yield _finding("PIN005", pin, message, fix=pin_command(pin.path, stack.tip(component)))
+        case _:
+            yield _not_on_branch(stack, pin, standing)
+    if pin.before is not None and pin.before != pin.after:
+        yield from _move_findings(stack, pin, pin.before)
+
+
+def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Finding]:
+    """Judges by what is asked for beyond being on the branch."""
+    stack, component = scope.stack, pin.component
+    tip = stack.tip(component)
+    if scope.asked.first_parent:
+        own = stack.mirror(component).repository.run("rev-list", "--first-parent", tip).text.split()
+        if pin.after not in own:
+            chain = stack.mirror(component).repository.run(
+                "rev-list", "--first-parent", "--ancestry-path", f"{pin.after}..{tip}"
+            )
+            merge = Oid(chain.text.split()[-1])
+            message = f"{pin.after.short} came to {standing.branch} by the merge {merge.short}: pin that instead"
+            yield _finding("PIN010", pin, message, fix=pin_command(pin.path, merge))
+    if scope.asked.require_tip and pin.after != tip:
+        message = f"{pin.after.short} is {standing.describe()}"
+        yield _finding("PIN011", pin, message, fix=pin_command(pin.path, tip))
+
+
+def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
+    wanted, more = stack.tip(pin.component), ""
+    if standing.twin is not None:
+        wanted, more = standing.twin.commit, f" ({standing.twin.evidence}): pin that instead"
+    fix = pin_command(pin.path, wanted)
+    return _finding("PIN001", pin, f"{pin.after.short} is {standing.describe()}{more}", fix=fix)
+
+
+def _move_findings(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
+    repository = stack.mirror(pin.component).repository
+    if stack.mirror(pin.component).obtain(before) is None:
+        message = f"could not find out: the pin before, {before.short}, cannot be fetched"
+        yield _finding("PIN003", pin, message, fix=None, unknown=True)
+    elif contains(repository, commit=pin.after, ancestor=before):
+        return
+    elif contains(repository, commit=before, ancestor=pin.after):
+        ahead, _ = ahead_behind(repository, commit=before, tip=pin.after)
+        message = f"the pin moved back by {ahead}, from {before.short} to {pin.after.short}"
+        yield _finding("PIN002", pin, message, fix=pin_command(pin.path, before))
+    else:
+        yield from _sideways(stack, pin, before)
+
+
+def _sideways(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
+    repository = stack.mirror(pin.component).repository
+    former = stack.standing(pin.component, before)
+    twin = former.twin.commit if former.twin else None
+    if twin is not None and contains(repository, commit=pin.after, ancestor=twin):
+        # The pin before was an orphan, and the new one has its content: this is the way back to the branch.
+        return
+    _, behind = ahead_behind(repository, commit=pin.after, tip=before)
+    message = f"the pin moved from {before.short} to {pin.after.short}, which lacks {behind} of its commits"
+    tip = stack.tip(pin.component)
+    has_both = contains(repository, commit=tip, ancestor=before)
+    yield _finding("PIN003", pin, message, fix=pin_command(pin.path, tip if has_both else before))
+
+
+def _url_findings(scope: Scope) -> Iterator[Finding]:
+    if FILE not in scope.touched and not scope.sole:
+        return
+    former = {submodule.path: submodule.url for submodule in scope.submodules_before}
+    renamed = {pin.path for pin in scope.moved if pin.renamed_from is not None}
+    for submodule in scope.submodules:
+        component = scope.stack.pins.at_gitlink(submodule.path)
+        declared = component.url if component else None
+        name = component.name if component else submodule.name
+        command = f"git config -f {FILE} submodule.{submodule.name}.url "
+        before = former.get(submodule.path, submodule.url)
+        if declared is not None and not _same_url(declared, submodule.url):
+            message = f"{submodule.path} is at {shown_url(submodule.url)}, pins.toml says {shown_url(declared)}"
+            yield _url_finding(name, submodule, message, fix=command + declared)
+        elif declared is None and before != submodule.url and submodule.path not in renamed:
+            message = f"the URL of {submodule.path} changed from {shown_url(before)} to {shown_url(submodule.url)}"
+            yield _url_finding(name, submodule, message, fix=command + before)
+
+
+def _url_finding(component: str, submodule: Submodule, message: str, *, fix: str) -> Finding:
+    return Finding(rule="PIN007", component=component, path=FILE, line=submodule.line, message=message, fix=fix)
+
+
+def _same_url(one: str, other: str) -> bool:
+    def plain(url: str) -> str:
+        return url.rstrip("/").removesuffix(".git")
+
+    return plain(one) == plain(other)
+
+
+def _record_findings(scope: Scope) -> Iterator[Finding]:
+    """Compares the records of pins.toml with the gitlinks of the same tree."""
+    path = pins_path_in(scope.stack)
+    data = scope.stack.repository.read(scope.result, path) if path is not None else None
+    if path is None or data is None:
+        return
+    moved = {pin.path for pin in scope.moved}
+    if not scope.sole and path not in scope.touched and not moved:
+        return
+    source = read_toml(scope.stack.pins.path or scope.stack.repository.git_dir, data)
+    for component, gitlink in scope.stack.gitlink_components():
+        record, pin = source.at(("components", component.name, "commit")), scope.gitlinks.get(gitlink)
+        if not isinstance(record, str) or pin is None or pin.startswith(record):
+            continue
+        yield Finding(
+            rule="PIN009",
+            component=component.name,
+            path=path,
+            line=source.line(("components", component.name, "commit")),
+            message=f"pins.toml records {record[:12]}, and the gitlink {gitlink} is {pin.short}",
+            fix=f"sed -i 's/{record}/{pin}/' {path}",
+        )
+
+
+def pin_command(path: str, commit: Oid) -> str:
+    """Returns the command that sets a gitlink."""
+    return f"git update-index --cacheinfo 160000,{commit},{path}"
+
+
+def _finding(rule: str, pin: MovedPin, message: str, *, fix: str | None, unknown: bool = False) -> Finding:
+    renamed = f" (renamed from {pin.renamed_from})" if pin.renamed_from else ""
+    return Finding(
+        rule=rule,
+        component=pin.component.name,
+        path=pin.path,
+        line=None,
+        message=f"{message}{renamed}",
+        fix=fix,
+        unknown=unknown,
+    )

@@ -1,0 +1,201 @@
+"""Judges by the landing plans: are changes and their pins together, in every commit, and does no pin lose one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.pins import pin_command
+from pinctl.flows.check.scope import MovedPin, Scope
+from pinctl.flows.message import CHANGE
+from pinctl.flows.resolve import find_companion
+from pinctl.flows.stack import Stack
+from pinctl.model.finding import Finding
+from pinctl.model.landing import Landed
+from pinctl.model.oid import Oid
+from pinctl.model.pins import GitlinkSite
+from pinctl.model.plan import Change, LandingPlan
+from pinctl.tools.git.history import changed_paths, contains, log, merge_base
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OwnChange:
+    """A change of the superproject, as it can be recognised in a commit.
+
+    Attributes:
+        head: the tip of its branch; None where it is not known any more.
+        contents: by path, the blobs that the change has made of what was there, without what a plan owns.
+        on_target: the commit of the target that has it already, if any.
+    """
+
+    change: Change
+    head: Oid | None
+    contents: dict[str, Oid]
+    on_target: Oid | None
+
+
+def plan_findings(scope: Scope) -> Iterator[Finding]:
+    """Judges every plan: PIN004 for the pins that moved, PIN008 for the changes that the range brings."""
+    for plan in scope.plans:
+        try:
+            yield from _lost_changes(scope, plan)
+            yield from _apart(scope, plan)
+        except CouldNotFindOutError as error:
+            message = f"could not find out for plan {plan.name}: {error.message}"
+            path = str(plan.path.name)
+            yield Finding(rule="PIN008", component=None, path=path, line=None, message=message, unknown=True)
+
+
+def _lost_changes(scope: Scope, plan: LandingPlan) -> Iterator[Finding]:
+    for pin in scope.moved:
+        if pin.before is None or pin.before == pin.after or pin.component.skip is not None:
+            continue
+        for change in plan.changes:
+            if change.component == pin.component.name:
+                yield from _lost_change(scope, plan, pin, change, pin.before)
+
+
+def _lost_change(scope: Scope, plan: LandingPlan, pin: MovedPin, change: Change, before: Oid) -> Iterator[Finding]:
+    stack = scope.stack
+    repository = stack.mirror(pin.component).repository
+    landed = find_companion(stack, change, pin.component)
+    if not isinstance(landed, Landed) or stack.mirror(pin.component).obtain(before) is None:
+        return
+    had = contains(repository, commit=before, ancestor=landed.commit)
+    if had and not contains(repository, commit=pin.after, ancestor=landed.commit):
+        message = f"{pin.after.short} lacks {change.title} ({landed.commit.short}), which plan {plan.name} requires"
+        yield Finding(
+            rule="PIN004",
+            component=pin.component.name,
+            path=pin.path,
+            line=None,
+            message=message,
+            fix=pin_command(pin.path, before),
+        )
+
+
+def _apart(scope: Scope, plan: LandingPlan) -> Iterator[Finding]:
+    for change in plan.of_superproject(scope.stack.name):
+        if not change.pins:
+            continue
+        own = _recognise(scope, change)
+        commits = [scope.result, *_commits_of(scope)]
+        present = [commit for commit in commits if _is_present(scope, own, commit)]
+        if present:
+            yield from _apart_in(scope, plan, change, present)
+
+
+def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid]) -> Iterator[Finding]:
+    stack = scope.stack
+    for name in change.pins:
+        component = stack.pins.components[name]
+        if component.skip is not None or not isinstance(component.site, GitlinkSite):
+            continue
+        path = component.site.path
+        required = [other for other in plan.changes if other.component == name]
+        found = [find_companion(stack, other, component) for other in required]
+        missing = [other for other, landed in zip(required, found, strict=True) if not isinstance(landed, Landed)]
+        landed = tuple(item for item in found if isinstance(item, Landed))
+        bad = [commit for commit in present if missing or not _holds(scope, commit, name, path, landed)]
+        if not bad:
+            continue
+        fix = None if missing else f"pinctl land {plan.name}"
+        where = "the result" if bad[0] == scope.result else f"{bad[0].short} of the range"
+        if missing:
+            reason = f"{', '.join(other.title for other in missing)} is not merged"
+        else:
+            lacking = ", ".join(f"{item.change.title} ({item.commit.short})" for item in landed)
+            reason = f"{path} does not hold {lacking}"
+        yield Finding(
+            rule="PIN008",
+            component=name,
+            path=path,
+            line=None,
+            message=f"{where} has {change.title} of plan {plan.name}, and {reason}",
+            fix=fix,
+        )
+
+
+def _holds(scope: Scope, commit: Oid, name: str, path: str, landed: tuple[Landed, ...]) -> bool:
+    stack = scope.stack
+    pin = scope.gitlinks.get(path) if commit == scope.result else stack.repository.gitlink_at(commit, path)
+    if pin is None:
+        return False
+    component = stack.pins.components[name]
+    mirror = stack.mirror(component)
+    if mirror.obtain(pin) is None:
+        return False
+    return all(contains(mirror.repository, commit=pin, ancestor=item.commit) for item in landed)
+
+
+def _recognise(scope: Scope, change: Change) -> _OwnChange:
+    stack = scope.stack
+    base = scope.range.base
+    on_target = _named_in_history(stack, change, base) if base is not None else None
+    head = None if on_target is not None else _head_of(stack, change)
+    contents: dict[str, Oid] = {}
+    if head is not None:
+        fork = merge_base(stack.repository, base or scope.range.head, head)
+        if fork is not None and fork != head:
+            owned = _owned_paths(scope)
+            for path in changed_paths(stack.repository, before=fork, after=head):
+                blob = stack.repository.blob_at(head, path)
+                if path not in owned and blob is not None:
+                    contents[path] = blob
+    return _OwnChange(change=change, head=head, contents=contents, on_target=on_target)
+
+
+def _head_of(stack: Stack, change: Change) -> Oid | None:
+    """Finds a change's branch here, and asks the remote only where it is not here."""
+    if change.branch is not None:
+        for name in (f"refs/remotes/origin/{change.branch}", f"refs/heads/{change.branch}"):
+            found = stack.repository.resolve(name)
+            if found is not None:
+                return found
+        found = stack.branch_tip(change.branch)
+        if found is not None:
+            return found
+    if change.pull is not None:
+        return stack.pull_head(change.pull)
+    return stack.repository.resolve(change.commit) if change.commit is not None else None
+
+
+def _named_in_history(stack: Stack, change: Change, tip: Oid) -> Oid | None:
+    """Finds the commit of the target that names a change: by its forge number, or in a landing's trailer."""
+    for entry in log(stack.repository, tip):
+        if _names(entry.subject, entry.body, change):
+            return entry.commit
+    return None
+
+
+def _names(subject: str, body: str, change: Change) -> bool:
+    by_number = change.pull is not None and (
+        subject.rstrip().endswith(f"(#{change.pull})") or subject.startswith(f"Merge pull request #{change.pull} ")
+    )
+    return by_number or any(line.startswith(f"{CHANGE}: {change.title} ") for line in body.splitlines())
+
+
+def _commits_of(scope: Scope) -> tuple[Oid, ...]:
+    base, head = scope.range.base, scope.range.head
+    if base is None:
+        return (head,)
+    return tuple(entry.commit for entry in log(scope.stack.repository, f"{base}..{head}", first_parent=False))
+
+
+def _is_present(scope: Scope, own: _OwnChange, commit: Oid) -> bool:
+    """Tells whether a commit has a change: its history, its name, or any of the files as the change made them."""
+    repository = scope.stack.repository
+    if own.on_target is not None:
+        return commit == scope.result and bool(scope.moved)
+    if own.head is not None and commit != scope.result and contains(repository, commit=commit, ancestor=own.head):
+        return True
+    if any(repository.blob_at(commit, path) == blob for path, blob in own.contents.items()):
+        return True
+    entry = log(repository, "-1", commit)[0]
+    return _names(entry.subject, entry.body, own.change)
+
+
+def _owned_paths(scope: Scope) -> frozenset[str]:
+    declared = scope.stack.pins.superproject
+    gitlinks = [path for _, path in scope.stack.gitlink_components()]
+    lock = [declared.lock] if declared.lock else []
+    return frozenset({*declared.manifests, *lock, *gitlinks, "pins.toml", ".gitmodules"})

@@ -1,0 +1,189 @@
+"""Finds out what there is to judge: the range, its result on the target's tip, and the pins that it moves."""
+
+from dataclasses import dataclass
+
+from pinctl.flows.stack import Stack
+from pinctl.model.oid import Oid
+from pinctl.model.pins import Component, GitlinkSite
+from pinctl.model.plan import LandingPlan
+from pinctl.tools.git.compose import Conflicts, merge_commits, scratch_commit
+from pinctl.tools.git.history import changed_paths, merge_base
+from pinctl.tools.git.submodules import Submodule, read_submodules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What is judged.
+
+    Attributes:
+        base: the tip it would land on; None judges the head by itself.
+        head: the commit that is judged.
+        source: where the two were taken from, in words.
+    """
+
+    base: Oid | None
+    head: Oid
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the user asks for beside the range.
+
+    Attributes:
+        everything: judge what the range did not touch as well.
+        first_parent: pins must be first-parent commits of their branch.
+        require_tip: pins must be the tip of their branch.
+    """
+
+    everything: bool = False
+    first_parent: bool = False
+    require_tip: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedPin:
+    """A gitlink that the range sets.
+
+    Attributes:
+        before: the pin on the target's tip; None where there is none.
+        renamed_from: the path it had there, where it was another.
+    """
+
+    component: Component
+    path: str
+    before: Oid | None
+    after: Oid
+    renamed_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Everything that the rules look at.
+
+    Attributes:
+        result: the commit that would stand on the target after the range has landed there.
+        gitlinks: the pins of the result.
+        moved: those that differ from the target's tip; all of them where everything is to be judged.
+        submodules: the sections of .gitmodules in the result.
+        touched: the paths that differ between the target's tip and the result.
+        plans: the landing plans.
+    """
+
+    stack: Stack
+    range: Range
+    asked: Asked
+    result: Oid
+    gitlinks: dict[str, Oid]
+    gitlinks_before: dict[str, Oid]
+    moved: tuple[MovedPin, ...]
+    submodules: tuple[Submodule, ...]
+    submodules_before: tuple[Submodule, ...]
+    touched: frozenset[str]
+    plans: tuple[LandingPlan, ...]
+
+    @property
+    def sole(self) -> bool:
+        """Whether everything is judged, because that was asked for or because there is nothing to compare with."""
+        return self.asked.everything or self.range.base is None
+
+
+def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingPlan, ...]) -> Scope:
+    """Looks at a range as it would come out on the target's tip.
+
+    What the target moved since the branch was cut is not what the branch moves: a pin that the branch left alone has
+    in the result the target's commit, whatever the branch has.
+    """
+    repository = stack.repository
+    base, head = judged.base, judged.head
+    before = repository.gitlinks(base) if base is not None else {}
+    result, gitlinks = _result(stack, base, head, before)
+    submodules = read_submodules(repository, result)
+    submodules_before = read_submodules(repository, base) if base is not None else ()
+    everything = asked.everything or base is None
+    moved = tuple(
+        _moved(stack, path, pin, before=before, gitlinks=gitlinks, now=submodules, then=submodules_before)
+        for path, pin in gitlinks.items()
+        if everything or before.get(path) != pin
+    )
+    touched = changed_paths(repository, before=base, after=result) if base is not None else ()
+    return Scope(
+        stack=stack,
+        range=judged,
+        asked=asked,
+        result=result,
+        gitlinks=gitlinks,
+        gitlinks_before=before,
+        moved=moved,
+        submodules=submodules,
+        submodules_before=submodules_before,
+        touched=frozenset(touched),
+        plans=plans,
+    )
+
+
+def _result(stack: Stack, base: Oid | None, head: Oid, before: dict[str, Oid]) -> tuple[Oid, dict[str, Oid]]:
+    """Returns the commit that would stand on the base, and its gitlinks; the head itself where they conflict."""
+    repository = stack.repository
+    at_head = repository.gitlinks(head)
+    fork = merge_base(repository, base, head) if base is not None else None
+    if base is None or fork is None or fork == base:
+        return head, at_head
+    at_fork = repository.gitlinks(fork)
+    gitlinks = {}
+    for path in sorted({*at_head, *before}):
+        ours, theirs, common = before.get(path), at_head.get(path), at_fork.get(path)
+        pin = ours if theirs == common else theirs
+        if pin is not None:
+            gitlinks[path] = pin
+    merged = merge_commits(repository, base, head)
+    if isinstance(merged, Conflicts):
+        return head, gitlinks
+    return scratch_commit(repository, merged, parent=base), gitlinks
+
+
+def _moved(
+    stack: Stack,
+    path: str,
+    pin: Oid,
+    *,
+    before: dict[str, Oid],
+    gitlinks: dict[str, Oid],
+    now: tuple[Submodule, ...],
+    then: tuple[Submodule, ...],
+) -> MovedPin:
+    component = component_at(stack, path, now)
+    if path in before:
+        return MovedPin(component=component, path=path, before=before[path], after=pin)
+    gone = {old: oid for old, oid in before.items() if old not in gitlinks}
+    old = _former_path(path, pin, gone, now=now, then=then)
+    if old is None:
+        return MovedPin(component=component, path=path, before=None, after=pin)
+    return MovedPin(component=component, path=path, before=gone[old], after=pin, renamed_from=old)
+
+
+def _former_path(
+    path: str, pin: Oid, gone: dict[str, Oid], *, now: tuple[Submodule, ...], then: tuple[Submodule, ...]
+) -> str | None:
+    """Finds the path that a component had before it was renamed: by its section, its commit, or for want of another."""
+    name = next((submodule.name for submodule in now if submodule.path == path), None)
+    for submodule in then:
+        if submodule.path in gone and submodule.name == name:
+            return submodule.path
+    for old, commit in gone.items():
+        if commit == pin:
+            return old
+    return next(iter(gone)) if len(gone) == 1 else None
+
+
+def component_at(stack: Stack, path: str, submodules: tuple[Submodule, ...]) -> Component:
+    """Returns the component whose pin is the gitlink at a path, made from .gitmodules where pins.toml has none."""
+    declared = stack.pins.at_gitlink(path)
+    if declared is not None:
+        return declared
+    submodule = next((submodule for submodule in submodules if submodule.path == path), None)
+    return Component(
+        name=submodule.name if submodule else path,
+        site=GitlinkSite(path=path),
+        branch=submodule.branch if submodule else None,
+    )

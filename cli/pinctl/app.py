@@ -17,6 +17,7 @@ from pinctl.commands.land import land
 from pinctl.commands.matrix import matrix
 from pinctl.commands.order import order
 from pinctl.commands.plan import plan
+from pinctl.commands.rule import rule
 from pinctl.commands.status import status
 from pinctl.errors import ExitStatus, PinctlError
 from pinctl.model.where import Where
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (status, plan, land, check, matrix, order, demo):
+for _command in (status, plan, land, check, matrix, order, rule, demo):
     app.command()(_command)
 
 

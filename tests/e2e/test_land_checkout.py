@@ -8,7 +8,7 @@ import pytest
 
 from support import Demo, Git, Pinctl
 from support.snapshot import difference, snapshot
-from support.stack import CONFIGS_MANIFEST, LANDING, PUBLISHED, SERVER_BRANCH, text_at
+from support.stack import CONFIGS_MANIFEST, LANDING, PUBLISHED, SERVER_BRANCH, commit, text_at
 
 Prepare = Callable[[Path, Git], None]
 
@@ -123,7 +123,7 @@ def test_it_lands_from_a_linked_worktree(demo: Demo, pinctl: Pinctl, git: Git, t
 
 
 def test_it_lands_where_only_a_part_is_checked_out(demo: Demo, pinctl: Pinctl, git: Git) -> None:
-    git(demo.superproject, "sparse-checkout", "set", "src")
+    git(demo.superproject, "sparse-checkout", "set", "src", "landing_plans")
     assert not (demo.superproject / CONFIGS_MANIFEST).exists()
     before = snapshot(demo.superproject)
 
@@ -153,6 +153,7 @@ def test_it_lands_with_a_pins_toml_kept_in_a_repository_of_its_own(
         (demo.superproject / name).rename(orchestrator / name)
     git(demo.superproject, "commit", "--quiet", "--all", "--message", "Keep the pins elsewhere")
     git(demo.superproject, "push", "--quiet", "origin", "main")
+    commit(demo.remote("prime-rl"), SERVER_BRANCH, "Likewise", files={"pins.toml": None})
     before = snapshot(demo.superproject)
     beside = snapshot_of_files(orchestrator)
 

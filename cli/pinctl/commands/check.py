@@ -1,21 +1,39 @@
 """`pinctl check`."""
 
+import os
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pinctl.commands.invocation import FormatOption, invocation, leave
-from pinctl.errors import ExitStatus
+from pinctl.commands.invocation import Invocation, invocation, leave
+from pinctl.errors import BadInputError, ExitStatus
+from pinctl.model.finding import Findings
 from pinctl.render.output import Format
+
+
+class CheckFormat(StrEnum):
+    """How findings are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
 
 
 def check(
     context: typer.Context,
     base: Annotated[
         str | None,
-        typer.Option(help="What to compare with. Default: the tip of the branch to land on, else the head's parent."),
+        typer.Option(help="The tip it would land on. Default: what the CI system says, else the target's tip."),
     ] = None,
-    head: Annotated[str | None, typer.Option(help="The commit to judge. Default: HEAD.")] = None,
+    head: Annotated[
+        str | None, typer.Option(help="What would land. Default: what the CI system says, else HEAD.")
+    ] = None,
+    staged: Annotated[bool, typer.Option("--staged", help="Judge what is staged in the index, against HEAD.")] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Judge also the pins, floors and lock that did not change.")
     ] = False,
@@ -23,7 +41,8 @@ def check(
         bool, typer.Option("--first-parent", help="Pins must be first-parent commits of their branch.")
     ] = False,
     require_tip: Annotated[bool, typer.Option("--require-tip", help="Pins must be the tip of their branch.")] = False,
-    output_format: FormatOption = Format.TEXT,
+    explain: Annotated[bool, typer.Option("--explain", help="Explain the rules that found something.")] = False,
+    output_format: Annotated[CheckFormat, typer.Option("--format", help="How to print.")] = CheckFormat.TEXT,
 ) -> None:
     """Judge a pull request by the rules, before it is merged.
 
@@ -32,11 +51,41 @@ def check(
     from pinctl.flows.check.judge import check as judge
     from pinctl.flows.check.scope import Asked
     from pinctl.flows.workspace import open_stack
-    from pinctl.render.findings import findings_json, findings_text
 
+    if staged and (base is not None or head is not None):
+        raise BadInputError("--staged judges the index against HEAD: it goes with neither --base nor --head")
     run = invocation(context)
-    asked = Asked(everything=everything, first_parent=first_parent, require_tip=require_tip)
+    asked = Asked(everything=everything, first_parent=first_parent, require_tip=require_tip, staged=staged)
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked)
-    run.output.answer(findings_text(findings), findings_json(findings), output_format)
+    _print(run, findings, output_format, explain=explain)
+    _write_summary(findings)
     if findings.exit_status is not ExitStatus.YES:
         leave(findings.exit_status)
+
+
+def _print(run: Invocation, findings: Findings, output_format: CheckFormat, *, explain: bool) -> None:
+    from pinctl.render import reports
+    from pinctl.render.findings import findings_json, findings_text
+
+    match output_format:
+        case CheckFormat.TEXT | CheckFormat.JSON:
+            text, data = findings_text(findings, explain=explain), findings_json(findings, explain=explain)
+            run.output.answer(text, data, Format(output_format.value))
+        case CheckFormat.GITHUB:
+            run.output.plain(reports.as_github(findings))
+        case CheckFormat.SARIF:
+            run.output.plain(reports.as_sarif(findings))
+        case CheckFormat.JUNIT:
+            run.output.plain(reports.as_junit(findings))
+        case CheckFormat.MARKDOWN:
+            run.output.plain(reports.as_markdown(findings))
+
+
+def _write_summary(findings: Findings) -> None:
+    """Appends the findings to the job summary, where GitHub Actions gives one."""
+    from pinctl.render.reports import as_markdown
+
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        with Path(path).open("a", encoding="utf-8") as summary:
+            summary.write(as_markdown(findings))

@@ -13,7 +13,7 @@ from pinctl.model.pins import Component, FloorPolicy, GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.model.releases import newest
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.git.history import brought_by, contains, log, merge_base
+from pinctl.tools.git.history import brought_by, commit_naming_pull, contains, log, merge_base
 from pinctl.tools.git.repository import Repository
 
 
@@ -155,10 +155,8 @@ def _landed_on(repository: Repository, change: Change, head: Oid | None, *, bran
                 return None
     if change.pull is None:
         return None
-    for entry in log(repository, tip):
-        if entry.subject.rstrip().endswith(f"(#{change.pull})"):
-            return Landed(change=change, commit=entry.commit)
-    return None
+    commit = commit_naming_pull(repository, tip=tip, pull=change.pull)
+    return Landed(change=change, commit=commit) if commit is not None else None
 
 
 def _unless_reverted(repository: Repository, landed: Landed, *, tip: Oid, branch: str) -> Landed | Objection:

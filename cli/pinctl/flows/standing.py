@@ -10,6 +10,7 @@ from pinctl.tools.git.history import (
     contains,
     log,
     merge_base,
+    names_pull,
     paths_by_commit,
 )
 from pinctl.tools.git.repository import Repository
@@ -112,8 +113,8 @@ def _forge_number(candidates: tuple[LogEntry, ...], pull: int | None) -> Twin | 
     if pull is None:
         return None
     for entry in candidates:
-        if entry.subject.rstrip().endswith(f"(#{pull})"):
-            return Twin(commit=entry.commit, evidence=TwinEvidence.FORGE_NUMBER)
-        if entry.subject.startswith(f"Merge pull request #{pull} "):
-            return Twin(commit=entry.commit, evidence=TwinEvidence.MERGE_SUBJECT)
+        if names_pull(entry, pull):
+            merged = entry.subject.startswith("Merge pull request")
+            evidence = TwinEvidence.MERGE_SUBJECT if merged else TwinEvidence.FORGE_NUMBER
+            return Twin(commit=entry.commit, evidence=evidence)
     return None

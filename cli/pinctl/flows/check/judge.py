@@ -15,6 +15,7 @@ from pinctl.model.finding import Finding, Findings
 from pinctl.model.oid import Oid
 from pinctl.model.plan import LandingPlan
 from pinctl.tools.ci import Announced, announced_range
+from pinctl.tools.git.compose import scratch_commit, staged_tree
 from pinctl.tools.git.history import contains
 from pinctl.tools.git.refs import fetch_objects, local_ref
 from pinctl.tools.plan_file import plan_names, read_plan
@@ -45,7 +46,7 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
         for component, numbers in pulls_of(plan).items():
             pulls[component] = (*pulls.get(component, ()), *numbers)
     stack = stack.with_pulls(pulls)
-    judged = find_range(stack, base=base, head=head)
+    judged = _staged(stack) if asked.staged else find_range(stack, base=base, head=head)
     scope = scope_of(stack, judged, asked, plans=plans)
     findings = [finding for family in _FAMILIES for finding in family(scope)]
     return Findings(
@@ -72,6 +73,13 @@ def find_range(stack: Stack, *, base: str | None, head: str | None) -> Range:
         if tip is not None and not contains(repository, commit=tip, ancestor=to):
             return Range(base=tip, head=to, source=f"the tip of {name.removeprefix('refs/')}")
     return Range(base=repository.resolve(f"{to}^1"), head=to, source="the head's parent")
+
+
+def _staged(stack: Stack) -> Range:
+    """Makes a commit of what is staged, which no ref names, and takes HEAD for what it would land on."""
+    head = stack.repository.commit("HEAD")
+    tree = staged_tree(stack.repository)
+    return Range(base=head, head=scratch_commit(stack.repository, tree, parent=head), source="the index")
 
 
 def _announced(stack: Stack, announced: Announced) -> Range:

@@ -14,7 +14,7 @@ from pinctl.model.landing import Landed
 from pinctl.model.oid import Oid
 from pinctl.model.pins import GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
-from pinctl.tools.git.history import changed_paths, contains, log, merge_base
+from pinctl.tools.git.history import changed_paths, commit_naming_pull, contains, log, merge_base, names_pull
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def _holds(scope: Scope, commit: Oid, name: str, path: str, landed: tuple[Landed
 def _recognise(scope: Scope, change: Change) -> _OwnChange:
     stack = scope.stack
     base = scope.range.base
-    on_target = _named_in_history(stack, change, base) if base is not None else None
+    on_target = _on_target(stack, change, base) if base is not None else None
     head = None if on_target is not None else _head_of(stack, change)
     contents: dict[str, Oid] = {}
     if head is not None:
@@ -159,19 +159,14 @@ def _head_of(stack: Stack, change: Change) -> Oid | None:
     return stack.repository.resolve(change.commit) if change.commit is not None else None
 
 
-def _named_in_history(stack: Stack, change: Change, tip: Oid) -> Oid | None:
-    """Finds the commit of the target that names a change: by its forge number, or in a landing's trailer."""
-    for entry in log(stack.repository, tip):
-        if _names(entry.subject, entry.body, change):
-            return entry.commit
-    return None
+def _on_target(stack: Stack, change: Change, tip: Oid) -> Oid | None:
+    if change.pull is None:
+        return None
+    return commit_naming_pull(stack.repository, tip=tip, pull=change.pull, trailer=_trailer(change))
 
 
-def _names(subject: str, body: str, change: Change) -> bool:
-    by_number = change.pull is not None and (
-        subject.rstrip().endswith(f"(#{change.pull})") or subject.startswith(f"Merge pull request #{change.pull} ")
-    )
-    return by_number or any(line.startswith(f"{CHANGE}: {change.title} ") for line in body.splitlines())
+def _trailer(change: Change) -> str:
+    return f"{CHANGE}: {change.title} "
 
 
 def _commits_of(scope: Scope) -> tuple[Oid, ...]:
@@ -191,7 +186,8 @@ def _is_present(scope: Scope, own: _OwnChange, commit: Oid) -> bool:
     if any(repository.blob_at(commit, path) == blob for path, blob in own.contents.items()):
         return True
     entry = log(repository, "-1", commit)[0]
-    return _names(entry.subject, entry.body, own.change)
+    by_number = own.change.pull is not None and names_pull(entry, own.change.pull)
+    return by_number or any(line.startswith(_trailer(own.change)) for line in entry.body.splitlines())
 
 
 def _owned_paths(scope: Scope) -> frozenset[str]:

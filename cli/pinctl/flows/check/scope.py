@@ -34,11 +34,13 @@ class Asked:
         everything: judge what the range did not touch as well.
         first_parent: pins must be first-parent commits of their branch.
         require_tip: pins must be the tip of their branch.
+        staged: judge the index instead of a commit.
     """
 
     everything: bool = False
     first_parent: bool = False
     require_tip: bool = False
+    staged: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

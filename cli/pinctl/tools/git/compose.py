@@ -9,6 +9,7 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.history import Person
 from pinctl.tools.git.repository import GITLINK_MODE, Repository
+from pinctl.tools.git.surroundings import exported_index
 
 FILE_MODE = "100644"
 
@@ -68,6 +69,23 @@ def edit_tree(repository: Repository, tree: str, edits: Iterable[Edit]) -> Oid:
         feed = "".join(lines).encode("utf-8", "surrogateescape")
         repository.run("update-index", "-z", "--index-info", stdin=feed, env=env)
         return Oid(repository.run("write-tree", env=env).text)
+
+
+def staged_tree(repository: Repository) -> Oid:
+    """Returns the tree of what is staged: of the index that a surrounding `git commit` is making, if there is one.
+
+    Raises:
+        CouldNotFindOutError: the index has conflicts.
+    """
+    index = exported_index()
+    env = {"GIT_INDEX_FILE": index} if index is not None else {}
+    unmerged = repository.run("ls-files", "--unmerged", "-z", env=env).stdout.decode("utf-8", "surrogateescape")
+    paths = sorted({line.partition("\t")[2] for line in unmerged.split("\0") if line})
+    if paths:
+        raise CouldNotFindOutError(
+            f"the index has conflicts in {', '.join(paths)}", hint="Settle them, and git add the result."
+        )
+    return Oid(repository.run("write-tree", env=env).text)
 
 
 def merge_trees(repository: Repository, *, base: Oid, ours: Oid, theirs: Oid) -> Oid | Conflicts:

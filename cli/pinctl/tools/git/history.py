@@ -69,6 +69,29 @@ def log(repository: Repository, *revisions: str, first_parent: bool = True) -> t
     return tuple(entries)
 
 
+def commit_naming_pull(repository: Repository, *, tip: Oid, pull: int, trailer: str | None = None) -> Oid | None:
+    """Returns the newest first-parent commit that a forge, or a landing's trailer, names after a pull request.
+
+    Args:
+        repository: has the history.
+        tip: the tip of the branch to look on.
+        pull: the pull request's number.
+        trailer: the beginning of a trailer's line that names it too.
+    """
+    words = [f"(#{pull})", f"Merge pull request #{pull} ", *([trailer] if trailer else [])]
+    greps = [option for word in words for option in ("--grep", word)]
+    for entry in log(repository, "--fixed-strings", *greps, tip):
+        if names_pull(entry, pull) or (trailer and any(line.startswith(trailer) for line in entry.body.splitlines())):
+            return entry.commit
+    return None
+
+
+def names_pull(entry: LogEntry, pull: int) -> bool:
+    """Tells whether a commit's subject is that of a forge's merge or squash of a pull request."""
+    subject = entry.subject.rstrip()
+    return subject.endswith(f"(#{pull})") or subject.startswith(f"Merge pull request #{pull} ")
+
+
 def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:
     """Returns the first-parent commit of `tip` that brought `commit` onto the branch: itself, or its merge."""
     if commit in repository.run("rev-list", "--first-parent", tip).text.split():

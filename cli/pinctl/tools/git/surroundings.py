@@ -1,6 +1,7 @@
 """Keeps a surrounding git command, such as a hook, from answering for the repositories that pinctl asks about."""
 
 import os
+from pathlib import Path
 
 # What `git rev-parse --local-env-vars` names, less the configuration that a user passes on purpose. A hook exports
 # these, and with them every question about another repository would be answered for the hook's own.
@@ -29,7 +30,17 @@ _LOCAL_VARIABLES = (
 )
 
 
+_exported: dict[str, str] = {}
+
+
 def forget_inherited_repository() -> None:
     """Drops the variables by which a surrounding git command (a hook) names its own repository."""
     for name in _LOCAL_VARIABLES:
-        os.environ.pop(name, None)
+        value = os.environ.pop(name, None)
+        if value is not None:
+            _exported[name] = str(Path(value).absolute()) if name == "GIT_INDEX_FILE" else value
+
+
+def exported_index() -> str | None:
+    """Returns the index that a surrounding `git commit` is making; None outside one."""
+    return _exported.get("GIT_INDEX_FILE")

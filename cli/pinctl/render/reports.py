@@ -1,0 +1,127 @@
+"""Writes findings for other programs: GitHub's annotations and job summary, SARIF, JUnit."""
+
+import json
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from pinctl import __version__
+from pinctl.model.finding import Finding, Findings
+from pinctl.model.rules import RULES
+
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_HOME = "https://github.com/PrimeIntellect-ai/pinctl"
+
+
+def as_github(findings: Findings) -> str:
+    """Returns workflow commands, which GitHub shows on the lines of the diff.
+
+    The format is that of GitHub's "Workflow commands for GitHub Actions".
+    """
+    lines = []
+    for finding in findings.items:
+        level = "notice" if finding.waived is not None else "warning" if finding.unknown else "error"
+        properties = [f"file={_property(finding.path)}", f"line={finding.line or 1}"]
+        properties.append(f"title={_property(f'{finding.rule} {RULES[finding.rule].title}')}")
+        lines.append(f"::{level} {','.join(properties)}::{_data(_message(finding))}")
+    lines.append(summary(findings))
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(findings: Findings) -> str:
+    """Returns a table for a pull request or a job summary."""
+    lines = [f"### pinctl check: {findings.status}", "", summary(findings), ""]
+    if findings.items:
+        lines += ["| rule | where | what | fix |", "|---|---|---|---|"]
+    for finding in findings.items:
+        place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
+        code = f"~~{finding.rule}~~" if finding.waived is not None else finding.rule
+        fix = f"`{_cell(finding.fix)}`" if finding.fix else ""
+        lines.append(f"| {code} | `{_cell(place)}` | {_cell(_message(finding))} | {fix} |")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_sarif(findings: Findings) -> str:
+    """Returns a SARIF 2.1.0 log (OASIS), for code scanning."""
+    codes = sorted({finding.rule for finding in findings.items})
+    rules = [
+        {
+            "id": code,
+            "shortDescription": {"text": RULES[code].title},
+            "fullDescription": {"text": RULES[code].what},
+            "help": {"text": f"{RULES[code].why}\n\nFix: {RULES[code].fix}\n\nWaive: {RULES[code].waive}"},
+        }
+        for code in codes
+    ]
+    log = {
+        "$schema": _SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "pinctl", "version": __version__, "informationUri": _HOME, "rules": rules}},
+                "results": [_sarif_result(finding, codes) for finding in findings.items],
+            }
+        ],
+    }
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_junit(findings: Findings) -> str:
+    """Returns a JUnit report: one test for each rule, so that a report without findings is not an empty one."""
+    failures = errors = skipped = 0
+    suite = ET.Element("testsuite", name="pinctl check")
+    for code, rule in RULES.items():
+        case = ET.SubElement(suite, "testcase", classname="pinctl", name=f"{code} {rule.title}")
+        for finding in findings.items:
+            if finding.rule != code:
+                continue
+            place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
+            if finding.waived is not None:
+                kind, skipped = "skipped", skipped + 1
+            elif finding.unknown:
+                kind, errors = "error", errors + 1
+            else:
+                kind, failures = "failure", failures + 1
+            ET.SubElement(case, kind, message=f"{place}: {_message(finding)}").text = finding.fix
+    counts = {"tests": len(RULES), "failures": failures, "errors": errors, "skipped": skipped}
+    for name, count in counts.items():
+        suite.set(name, str(count))
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def summary(findings: Findings) -> str:
+    """Returns one line: the status, the range with where it was taken from, and what was judged."""
+    base = f"{findings.base[:7]}.." if findings.base else ""
+    return f"{findings.status}: {base}{findings.head[:7]} ({findings.source}), judged {', '.join(findings.judged)}"
+
+
+def _message(finding: Finding) -> str:
+    waived = f" (waived: {finding.waived})" if finding.waived is not None else ""
+    return f"{finding.message}{waived}"
+
+
+def _sarif_result(finding: Finding, codes: list[str]) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": finding.path, "uriBaseId": "%SRCROOT%"}}
+    location["region"] = {"startLine": finding.line or 1}
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": codes.index(finding.rule),
+        "level": "warning" if finding.unknown else "error",
+        "message": {"text": finding.message + (f"\nFix: {finding.fix}" if finding.fix else "")},
+        "locations": [{"physicalLocation": location}],
+    }
+    if finding.waived is not None:
+        result["suppressions"] = [{"kind": "external", "justification": finding.waived}]
+    return result
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

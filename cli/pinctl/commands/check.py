@@ -41,6 +41,7 @@ def check(
         bool, typer.Option("--first-parent", help="Pins must be first-parent commits of their branch.")
     ] = False,
     require_tip: Annotated[bool, typer.Option("--require-tip", help="Pins must be the tip of their branch.")] = False,
+    deepen: Annotated[bool, typer.Option("--deepen", help="Fetch what a shallow clone lacks of its history.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Explain the rules that found something.")] = False,
     output_format: Annotated[CheckFormat, typer.Option("--format", help="How to print.")] = CheckFormat.TEXT,
 ) -> None:
@@ -55,7 +56,9 @@ def check(
     if staged and (base is not None or head is not None):
         raise BadInputError("--staged judges the index against HEAD: it goes with neither --base nor --head")
     run = invocation(context)
-    asked = Asked(everything=everything, first_parent=first_parent, require_tip=require_tip, staged=staged)
+    asked = Asked(
+        everything=everything, first_parent=first_parent, require_tip=require_tip, staged=staged, deepen=deepen
+    )
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked)
     _print(run, findings, output_format, explain=explain)
     _write_summary(findings)

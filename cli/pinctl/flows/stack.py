@@ -17,6 +17,7 @@ from pinctl.tools.git.history import contains, releases_in
 from pinctl.tools.git.mirror import Mirror
 from pinctl.tools.git.refs import RemoteRefs, ask_remote, fetch_objects, local_ref
 from pinctl.tools.git.repository import Repository
+from pinctl.tools.git.settings import access_environment
 from pinctl.tools.git.submodules import read_submodules, resolve_url, resolve_urls
 from pinctl.tools.versions import version_at
 
@@ -39,6 +40,7 @@ class Stack:
     _mirrors: dict[str, Mirror] = field(default_factory=dict)
     _urls: dict[str, str] = field(default_factory=dict)
     _remote: dict[str, RemoteRefs] = field(default_factory=dict)
+    _access: list[dict[str, str]] = field(default_factory=list)
     _versions: dict[Oid, Version | None] = field(default_factory=dict)
 
     def with_pulls(self, pulls: Mapping[str, tuple[int, ...]]) -> "Stack":
@@ -71,7 +73,10 @@ class Stack:
         """
         if component.name not in self._mirrors:
             url = self._url(component)
-            self._mirrors[component.name] = Mirror.of(url, pulls=self.pulls.get(component.name, ()))
+            if not self._access:
+                self._access.append(access_environment(self.repository))
+            pulls = self.pulls.get(component.name, ())
+            self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._access[0])
         return self._mirrors[component.name]
 
     def branch(self, component: Component) -> str:
@@ -118,6 +123,11 @@ class Stack:
             CouldNotFindOutError: no remote has it.
         """
         mirror = self.mirror(component)
+        if len(revision) in {40, 64} and len(revision) != len(self.tip(component)):
+            raise CouldNotFindOutError(
+                f"{component.name}: {revision[:12]} and its remote's ids are of different lengths: "
+                "one of the repositories is SHA-1, the other SHA-256"
+            )
         commit = mirror.obtain(revision)
         if commit is None:
             raise CouldNotFindOutError(

@@ -18,6 +18,7 @@ class Finding:
         fix: a shell command that fixes it, run at the top of the superproject; None where it takes a person.
         unknown: whether the rule could not be judged, which is not the same as broken.
         waived: the reason why it does not count; None where it does.
+        anchor: the file and line where a forge can show it, for a gitlink has neither.
     """
 
     rule: str
@@ -28,6 +29,7 @@ class Finding:
     fix: str | None = None
     unknown: bool = False
     waived: str | None = None
+    anchor: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from pinctl import __version__
@@ -9,7 +10,6 @@ from pinctl.model.finding import Finding, Findings
 from pinctl.model.rules import RULES
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_HOME = "https://github.com/PrimeIntellect-ai/pinctl"
 
 
 def as_github(findings: Findings) -> str:
@@ -20,7 +20,8 @@ def as_github(findings: Findings) -> str:
     lines = []
     for finding in findings.items:
         level = "notice" if finding.waived is not None else "warning" if finding.unknown else "error"
-        properties = [f"file={_property(finding.path)}", f"line={finding.line or 1}"]
+        path, line = finding.anchor or (finding.path, 1)
+        properties = [f"file={_property(path)}", f"line={line}"]
         properties.append(f"title={_property(f'{finding.rule} {RULES[finding.rule].title}')}")
         lines.append(f"::{level} {','.join(properties)}::{_data(_message(finding))}")
     lines.append(summary(findings))
@@ -57,7 +58,7 @@ def as_sarif(findings: Findings) -> str:
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "pinctl", "version": __version__, "informationUri": _HOME, "rules": rules}},
+                "tool": {"driver": {"name": "pinctl", "version": __version__, "rules": rules}},
                 "results": [_sarif_result(finding, codes) for finding in findings.items],
             }
         ],
@@ -101,8 +102,9 @@ def _message(finding: Finding) -> str:
 
 
 def _sarif_result(finding: Finding, codes: list[str]) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": finding.path, "uriBaseId": "%SRCROOT%"}}
-    location["region"] = {"startLine": finding.line or 1}
+    path, line = finding.anchor or (finding.path, 1)
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}
+    location["region"] = {"startLine": line}
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": codes.index(finding.rule),

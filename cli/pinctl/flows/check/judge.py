@@ -1,6 +1,8 @@
 """Judges a range by all rules."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.floors import floor_findings
@@ -9,16 +11,19 @@ from pinctl.flows.check.pins import pin_findings
 from pinctl.flows.check.plans import plan_findings
 from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.waivers import apply_waivers
+from pinctl.flows.compose import pins_path_in
 from pinctl.flows.resolve import pulls_of
-from pinctl.flows.stack import Stack
+from pinctl.flows.stack import REMOTE, Stack
 from pinctl.model.finding import Finding, Findings
 from pinctl.model.oid import Oid
 from pinctl.model.plan import LandingPlan
 from pinctl.tools.ci import Announced, announced_range
 from pinctl.tools.git.compose import scratch_commit, staged_tree
 from pinctl.tools.git.history import contains
-from pinctl.tools.git.refs import fetch_objects, local_ref
+from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
+from pinctl.tools.git.submodules import FILE
 from pinctl.tools.plan_file import plan_names, read_plan
+from pinctl.tools.toml_source import read_toml
 
 _FAMILIES: tuple[Callable[[Scope], Iterable[Finding]], ...] = (
     pin_findings,
@@ -40,6 +45,8 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
     Raises:
         CouldNotFindOutError: there is no such commit, or the clone is too shallow to say.
     """
+    if asked.deepen and stack.repository.shallow:
+        stack = replace(stack, repository=deepened(stack.repository, REMOTE))
     plans = _plans(stack)
     pulls: dict[str, tuple[int, ...]] = {}
     for plan in plans:
@@ -53,7 +60,7 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
         base=judged.base,
         head=judged.head,
         source=judged.source,
-        items=apply_waivers(scope, findings),
+        items=tuple(_anchored(scope, finding) for finding in apply_waivers(scope, findings)),
         judged=_judged(scope),
     )
 
@@ -97,11 +104,27 @@ def _first_here(stack: Stack, revisions: tuple[str, ...]) -> Oid:
             return found
     for revision in revisions:
         if not revision.startswith("refs/") and revision != "HEAD" and stack.has_remote:
-            fetch_objects(repository, "origin", [revision])
+            fetch_objects(repository, REMOTE, [revision])
             return repository.commit(revision)
     raise CouldNotFindOutError(
         f"none of {', '.join(revisions)} is a commit here", hint="Check out with the whole history (fetch-depth: 0)."
     )
+
+
+def _anchored(scope: Scope, finding: Finding) -> Finding:
+    """Gives a finding without a line the one that speaks of its pin: in pins.toml, else in .gitmodules."""
+    if finding.line is not None:
+        return replace(finding, anchor=(finding.path, finding.line))
+    path = pins_path_in(scope.stack)
+    data = scope.stack.repository.read(scope.result, path) if path is not None else None
+    if path is not None and data is not None and finding.component is not None:
+        line = read_toml(Path(path), data).line(("components", finding.component, "commit"))
+        if line is not None:
+            return replace(finding, anchor=(path, line))
+    for submodule in scope.submodules:
+        if submodule.path == finding.path and submodule.line is not None:
+            return replace(finding, anchor=(FILE, submodule.line))
+    return finding
 
 
 def _plans(stack: Stack) -> tuple[LandingPlan, ...]:

@@ -35,12 +35,14 @@ class Asked:
         first_parent: pins must be first-parent commits of their branch.
         require_tip: pins must be the tip of their branch.
         staged: judge the index instead of a commit.
+        deepen: fetch what a shallow clone lacks of its history.
     """
 
     everything: bool = False
     first_parent: bool = False
     require_tip: bool = False
     staged: bool = False
+    deepen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

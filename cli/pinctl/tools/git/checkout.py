@@ -26,9 +26,5 @@ def lay_out(repository: Repository, commit: Oid, directory: Path) -> None:
     (git_dir / "packed-refs").write_text(f"{tags}\n" if tags else "")
     (git_dir / "HEAD").write_text(f"{commit}\n")
     # Through the lender, which knows how to fetch what it lacks.
-    env = {
-        "GIT_INDEX_FILE": str(git_dir / "index"),
-        "GIT_WORK_TREE": str(directory),
-        "GIT_DIR": str(repository.git_dir),
-    }
-    run_git(directory, "-c", "core.autocrlf=false", "-c", "core.bare=false", "read-tree", "-m", "-u", commit, env=env)
+    env = {"GIT_INDEX_FILE": str(git_dir / "index"), "GIT_WORK_TREE": str(directory)}
+    repository.run("-c", "core.autocrlf=false", "-c", "core.bare=false", "read-tree", "-m", "-u", commit, env=env)

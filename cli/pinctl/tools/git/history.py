@@ -37,11 +37,7 @@ def contains(repository: Repository, *, commit: Oid, ancestor: Oid) -> bool:
         return True
     found = repository.run("merge-base", "--is-ancestor", ancestor, commit, accept=(0, 1)).status == 0
     if not found and repository.shallow:
-        raise CouldNotFindOutError(
-            f"{repository.work_tree or repository.git_dir} is a shallow clone: "
-            f"it cannot tell whether {ancestor[:7]} is an ancestor of {commit[:7]}",
-            hint="Fetch the whole history: git fetch --unshallow",
-        )
+        raise _too_shallow(repository, f"whether {ancestor[:7]} is an ancestor of {commit[:7]}")
     return found
 
 
@@ -52,9 +48,22 @@ def ahead_behind(repository: Repository, *, commit: Oid, tip: Oid) -> tuple[int,
 
 
 def merge_base(repository: Repository, one: Oid, other: Oid) -> Oid | None:
-    """Returns the best common ancestor; None for unrelated histories."""
+    """Returns the best common ancestor; None for unrelated histories.
+
+    Raises:
+        CouldNotFindOutError: none was found, and the history is cut off.
+    """
     completed = repository.run("merge-base", one, other, accept=(0, 1))
+    if completed.status != 0 and repository.shallow:
+        raise _too_shallow(repository, f"where {one[:7]} and {other[:7]} have gone apart")
     return Oid(completed.text) if completed.status == 0 else None
+
+
+def _too_shallow(repository: Repository, question: str) -> CouldNotFindOutError:
+    return CouldNotFindOutError(
+        f"{repository.work_tree or repository.git_dir} is a shallow clone: it cannot tell {question}",
+        hint="Fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0), or let check --deepen do it.",
+    )
 
 
 def log(repository: Repository, *revisions: str, first_parent: bool = True) -> tuple[LogEntry, ...]:

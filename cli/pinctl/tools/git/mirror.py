@@ -2,6 +2,8 @@
 
 import hashlib
 import re
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from filelock import FileLock
@@ -12,6 +14,8 @@ from pinctl.tools.git.command import run_git
 from pinctl.tools.git.refs import NETWORK_SECONDS, RemoteRefs, ask_remote, shown_url
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import cache_directory
+
+SHA256_LENGTH = 64
 
 
 class Mirror:
@@ -34,12 +38,13 @@ class Mirror:
         self._pulls: dict[Oid, int] | None = None
 
     @classmethod
-    def of(cls, url: str, *, pulls: tuple[int, ...] = ()) -> "Mirror":
+    def of(cls, url: str, *, pulls: tuple[int, ...] = (), access: Mapping[str, str] | None = None) -> "Mirror":
         """Makes or refreshes the mirror of a URL.
 
         Args:
             url: as git understands it.
             pulls: the pull requests whose heads are wanted too.
+            access: variables that git needs to reach the remote.
 
         Raises:
             CouldNotFindOutError: the remote does not answer, or gives no history.
@@ -48,17 +53,17 @@ class Mirror:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(directory.with_suffix(".lock")):
             if not (directory / "HEAD").exists():
-                run_git(directory.parent, "init", "--quiet", "--bare", str(directory))
-                for key, value in (
-                    ("remote.origin.url", url),
-                    ("remote.origin.promisor", "true"),
-                    ("remote.origin.partialclonefilter", "blob:none"),
-                ):
-                    run_git(directory, "config", key, value)
-            repository = Repository.open(directory)
+                _create(directory, url, object_format="sha1")
+            repository = Repository.open(directory, access=access)
             patterns = ("refs/heads/*", "refs/tags/*", *(f"refs/pull/{number}/head" for number in pulls))
             remote = ask_remote(repository, url, *patterns)
-            _fetch(repository, remote)
+            if any(len(oid) == SHA256_LENGTH for oid in remote.refs.values()) and not _is_sha256(repository):
+                shutil.rmtree(directory)
+                _create(directory, url, object_format="sha256")
+                repository = Repository.open(directory, access=access)
+            if _fetch(repository, remote):
+                # Once more: a fetch from a shallow remote makes the mirror shallow.
+                repository = Repository.open(directory, access=access)
         return cls(url=url, repository=repository, remote=remote)
 
     def tip(self, branch: str) -> Oid:
@@ -122,8 +127,22 @@ def _directory_of(url: str) -> Path:
     return cache_directory() / "mirrors" / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
 
 
-def _fetch(repository: Repository, remote: RemoteRefs) -> None:
-    """Brings the mirror's refs to what the remote said; costs nothing where they already are."""
+def _create(directory: Path, url: str, *, object_format: str) -> None:
+    run_git(directory.parent, "init", "--quiet", "--bare", f"--object-format={object_format}", str(directory))
+    for key, value in (
+        ("remote.origin.url", url),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.partialclonefilter", "blob:none"),
+    ):
+        run_git(directory, "config", key, value)
+
+
+def _is_sha256(repository: Repository) -> bool:
+    return repository.config("extensions.objectformat") == "sha256"
+
+
+def _fetch(repository: Repository, remote: RemoteRefs) -> bool:
+    """Brings the mirror's refs to what the remote said; costs nothing, and returns False, where they already are."""
     listing = repository.run("for-each-ref", "--format=%(refname) %(objectname)").text
     here = dict(line.split(" ") for line in listing.splitlines())
     wanted = {name: oid for name, oid in remote.refs.items() if name != "HEAD"}
@@ -133,9 +152,12 @@ def _fetch(repository: Repository, remote: RemoteRefs) -> None:
         repository.run("update-ref", "-z", "--stdin", stdin=feed)
     changed = [name for name, oid in wanted.items() if here.get(name) != oid]
     if not changed:
-        return
+        return False
     refspecs = "".join(f"+{name}:{name}\n" for name in changed).encode()
     repository.run(
         "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--refmap=", "--stdin",
         "origin", stdin=refspecs, seconds=NETWORK_SECONDS,
     )  # fmt: skip
+    # Every fetch leaves a pack behind; git puts them together when there are many.
+    repository.run("-c", "gc.auto=6700", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+    return True

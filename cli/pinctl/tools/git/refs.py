@@ -70,6 +70,19 @@ def fetch_objects(repository: Repository, remote: str, wanted: Iterable[str]) ->
         )
 
 
+def deepened(repository: Repository, remote: str) -> Repository:
+    """Fetches what a shallow clone lacks of its history, moves no ref, and returns the repository as it is then.
+
+    Raises:
+        CouldNotFindOutError: the remote does not give it.
+    """
+    repository.run(
+        "fetch", "--quiet", "--unshallow", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+        "--refmap=", "--", remote, seconds=NETWORK_SECONDS,
+    )  # fmt: skip
+    return Repository.open(repository.work_tree or repository.git_dir)
+
+
 def local_ref(repository: Repository, name: str) -> Oid | None:
     """Returns the id a ref has here; None where there is no such ref."""
     completed = repository.run("rev-parse", "--verify", "--quiet", name, accept=(0, 1))

@@ -56,17 +56,30 @@ class Repository:
         shallow: whether its history is cut off.
     """
 
-    def __init__(self, *, git_dir: Path, common_dir: Path, work_tree: Path | None, shallow: bool) -> None:
+    def __init__(
+        self,
+        *,
+        git_dir: Path,
+        common_dir: Path,
+        work_tree: Path | None,
+        shallow: bool,
+        access: Mapping[str, str] | None = None,
+    ) -> None:
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.work_tree = work_tree
         self.shallow = shallow
-        self._objects = _ObjectReader(git_dir)
+        self._access = dict(access or {})
+        self._objects = _ObjectReader(git_dir, self._access)
         self._gitlinks: dict[Oid, dict[str, Oid]] = {}
 
     @classmethod
-    def open(cls, directory: Path) -> Self:
+    def open(cls, directory: Path, *, access: Mapping[str, str] | None = None) -> Self:
         """Opens the repository that `directory` lies in.
+
+        Args:
+            directory: any directory of it.
+            access: variables that its git commands need to reach its remotes.
 
         Raises:
             CouldNotFindOutError: there is none, or git may not read it.
@@ -81,7 +94,13 @@ class Repository:
             raise _cannot_open(directory, completed)
         bare, shallow, git_dir, common_dir, *top = answers
         work_tree = Path(top[0]) if top and bare == "false" else None
-        return cls(git_dir=Path(git_dir), common_dir=Path(common_dir), work_tree=work_tree, shallow=shallow == "true")
+        return cls(
+            git_dir=Path(git_dir),
+            common_dir=Path(common_dir),
+            work_tree=work_tree,
+            shallow=shallow == "true",
+            access=access,
+        )
 
     def run(
         self,
@@ -92,7 +111,7 @@ class Repository:
         seconds: float | None = None,
     ) -> Completed:
         """Runs one git command on this repository, wherever the current directory is."""
-        variables = {"GIT_DIR": str(self.git_dir), **(env or {})}
+        variables = {**self._access, "GIT_DIR": str(self.git_dir), **(env or {})}
         if self.work_tree is not None:
             variables.setdefault("GIT_WORK_TREE", str(self.work_tree))
         where = self.work_tree or self.git_dir
@@ -162,15 +181,20 @@ class Repository:
         return dict(self._gitlinks[tree])
 
     def gitlink_at(self, revision: str, path: str) -> Oid | None:
-        """Returns the gitlink at one path of a revision; None where there is none. Starts no process."""
+        """Returns the gitlink at one path of a revision; None where there is none."""
+        entry = self.entry_at(revision, path)
+        return entry.oid if entry is not None and entry.mode == GITLINK_MODE else None
+
+    def entry_at(self, revision: str, path: str) -> TreeEntry | None:
+        """Returns the entry at one path of a revision; None where there is none. Starts no process of its own."""
         directory, _, name = path.rpartition("/")
         data = self._objects.contents(f"{revision}^{{tree}}" if not directory else f"{revision}:{directory}")
         size = len(self.tree_of(revision)) // 2
         while data:
             head, _, rest = data.partition(b"\0")
             mode, _, entry = head.partition(b" ")
-            if entry == name.encode("utf-8", "surrogateescape") and mode.decode() == GITLINK_MODE:
-                return Oid(rest[:size].hex())
+            if entry == name.encode("utf-8", "surrogateescape"):
+                return TreeEntry(mode=mode.decode(), oid=Oid(rest[:size].hex()), path=path)
             data = rest[size:]
         return None
 
@@ -186,8 +210,9 @@ class Repository:
 class _ObjectReader:
     """Asks one `git cat-file --batch-command` for any number of objects; safe for several threads."""
 
-    def __init__(self, git_dir: Path) -> None:
+    def __init__(self, git_dir: Path, access: Mapping[str, str]) -> None:
         self._git_dir = git_dir
+        self._access = access
         self._lock = threading.Lock()
         self._process: git.Git.AutoInterrupt | None = None
 
@@ -216,7 +241,7 @@ class _ObjectReader:
                 ["git", "cat-file", "--batch-command"],
                 istream=PIPE,
                 as_process=True,
-                env={"GIT_DIR": str(self._git_dir), "GIT_TERMINAL_PROMPT": "0"},
+                env={**self._access, "GIT_DIR": str(self._git_dir), "GIT_TERMINAL_PROMPT": "0"},
             )
         sink, source = self._process.stdin, self._process.stdout
         if sink is None or source is None:

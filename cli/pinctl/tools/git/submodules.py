@@ -11,6 +11,8 @@ from pinctl.tools.git.repository import GITLINK_MODE, Repository
 
 FILE = ".gitmodules"
 
+_SYMLINK_MODE = "120000"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submodule:
@@ -37,8 +39,11 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
     Raises:
         BadInputError: a section's name, path or URL is one that no honest file has.
     """
-    if repository.blob_at(revision, FILE) is None:
+    entry = repository.entry_at(revision, FILE)
+    if entry is None:
         return ()
+    if entry.mode == _SYMLINK_MODE:
+        raise BadInputError(f"{FILE} is a symbolic link at {revision[:7]}, which could name any file of this machine")
     output = repository.run("config", "--blob", f"{revision}:{FILE}", "-z", "--list").stdout
     lines = (repository.read(revision, FILE) or b"").decode("utf-8", "replace").splitlines()
     sections: dict[str, dict[str, str]] = {}
@@ -125,6 +130,8 @@ def _is_relative(url: str) -> bool:
 
 def _refuse_hostile(name: str, path: str, url: str) -> None:
     parts = (*name.split("/"), *path.split("/"))
+    if "\\" in path:
+        raise BadInputError(f".gitmodules has a submodule at {path!r}: paths are written with forward slashes")
     if ".." in parts or ".git" in parts or name.startswith("/") or path.startswith("/") or "\n" in url:
         raise BadInputError(f".gitmodules has a submodule {name!r} at {path!r}, which would reach outside the checkout")
     if url.startswith("-") or "::" in url.partition("/")[0]:

@@ -11,6 +11,7 @@ from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.stack import Stack
+from pinctl.flows.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
 from pinctl.model.oid import Oid
 from pinctl.model.pins import GitlinkSite
@@ -95,15 +96,6 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
         objection = Objection(kind=ObjectionKind.CONFLICT, message=message, hint=hint, details=absent)
         return Objections(objections=(objection,))
     return Composed(tree=ours, floors=floors)
-
-
-def pins_path_in(stack: Stack) -> str | None:
-    """Returns the path of pins.toml from the superproject's top; None where it is kept elsewhere."""
-    path, top = stack.pins.path, stack.repository.work_tree
-    if path is None or top is None:
-        return None
-    resolved, resolved_top = path.resolve(), top.resolve()
-    return resolved.relative_to(resolved_top).as_posix() if resolved.is_relative_to(resolved_top) else None
 
 
 def _owned(stack: Stack, bump: BumpPlan) -> _Owned:

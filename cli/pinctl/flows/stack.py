@@ -1,7 +1,6 @@
 """Answers for the superproject and its components during one run, asking each remote once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packaging.version import Version
@@ -24,7 +23,6 @@ from pinctl.tools.versions import version_at
 REMOTE = "origin"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
     """The superproject with its components, as opened for one run.
 
@@ -34,18 +32,21 @@ class Stack:
         pulls: the pull requests whose heads matter, by component.
     """
 
-    pins: Pins
-    repository: Repository
-    pulls: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    _mirrors: dict[str, Mirror] = field(default_factory=dict)
-    _urls: dict[str, str] = field(default_factory=dict)
-    _remote: dict[str, RemoteRefs] = field(default_factory=dict)
-    _access: list[dict[str, str]] = field(default_factory=list)
-    _versions: dict[Oid, Version | None] = field(default_factory=dict)
+    def __init__(
+        self, *, pins: Pins, repository: Repository, pulls: Mapping[str, tuple[int, ...]] | None = None
+    ) -> None:
+        self.pins = pins
+        self.repository = repository
+        self.pulls = dict(pulls or {})
+        self._mirrors: dict[str, Mirror] = {}
+        self._urls: dict[str, str] = {}
+        self._versions: dict[Oid, Version | None] = {}
+        self._remote: RemoteRefs | None = None
+        self._access: dict[str, str] | None = None
 
     def with_pulls(self, pulls: Mapping[str, tuple[int, ...]]) -> "Stack":
         """Returns the same stack, with the pull requests of a plan."""
-        return replace(self, pulls=pulls)
+        return Stack(pins=self.pins, repository=self.repository, pulls=pulls)
 
     @property
     def name(self) -> str:
@@ -73,10 +74,10 @@ class Stack:
         """
         if component.name not in self._mirrors:
             url = self._url(component)
-            if not self._access:
-                self._access.append(access_environment(self.repository))
+            if self._access is None:
+                self._access = access_environment(self.repository)
             pulls = self.pulls.get(component.name, ())
-            self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._access[0])
+            self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._access)
         return self._mirrors[component.name]
 
     def branch(self, component: Component) -> str:
@@ -230,11 +231,11 @@ class Stack:
         )
 
     def _remote_refs(self) -> RemoteRefs:
-        if REMOTE not in self._remote:
+        if self._remote is None:
             numbers = self.pulls.get(self.name, ())
             patterns = ("refs/heads/*", *(f"refs/pull/{number}/head" for number in numbers))
-            self._remote[REMOTE] = ask_remote(self.repository, REMOTE, *patterns)
-        return self._remote[REMOTE]
+            self._remote = ask_remote(self.repository, REMOTE, *patterns)
+        return self._remote
 
     def fetch(self, name: str, commit: Oid) -> None:
         """Fetches the commit that a ref of the remote names, if it is not here; moves no ref."""

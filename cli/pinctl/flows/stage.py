@@ -2,8 +2,9 @@
 
 from pathlib import Path, PurePosixPath
 
-from pinctl.flows.compose import compose, pins_path_in
+from pinctl.flows.compose import compose
 from pinctl.flows.stack import Stack
+from pinctl.flows.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid
 from pinctl.tools import uv

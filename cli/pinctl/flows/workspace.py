@@ -37,19 +37,34 @@ def open_stack(where: Where) -> Stack:
         raise CouldNotFindOutError(f"{directory} is a bare repository: pinctl needs a checkout of the superproject")
     if repository.resolve("HEAD") is None:
         raise CouldNotFindOutError(f"{repository.work_tree} has no commit yet")
-    if pins is None:
-        return Stack(pins=_pins_of_gitlinks(repository), repository=repository)
-    if not _is_described(repository, pins):
+    if pins is not None and not _is_described(repository, pins):
         raise CouldNotFindOutError(
             f"{pins.path} describes the superproject {pins.superproject.name}, and {repository.work_tree} is not it",
             hint=f"Name a checkout of {pins.superproject.name} with --superproject DIR.",
         )
-    submodules = {submodule.path: submodule for submodule in read_submodules(repository, "HEAD")}
-    completed = {
-        name: replace(component, branch=component.branch or _branch_of(component, submodules))
-        for name, component in pins.components.items()
-    }
-    return Stack(pins=replace(pins, components=completed), repository=repository)
+    return Stack(pins=_completed(repository, pins, "HEAD"), repository=repository)
+
+
+def stack_at(stack: Stack, revision: str) -> Stack:
+    """Returns a stack with the pins.toml of a revision, where the superproject keeps it itself.
+
+    Raises:
+        BadFileError: the file holds mistakes there.
+    """
+    path = pins_path_in(stack)
+    data = stack.repository.read(revision, path) if path is not None else None
+    pins = read_pins(stack.pins.path, data) if stack.pins.path is not None and data is not None else stack.pins
+    completed = _completed(stack.repository, pins if pins.path is not None else None, revision)
+    return Stack(pins=completed, repository=stack.repository, pulls=stack.pulls)
+
+
+def pins_path_in(stack: Stack) -> str | None:
+    """Returns the path of pins.toml from the superproject's top; None where it is kept elsewhere."""
+    path, top = stack.pins.path, stack.repository.work_tree
+    if path is None or top is None:
+        return None
+    resolved, resolved_top = path.resolve(), top.resolve()
+    return resolved.relative_to(resolved_top).as_posix() if resolved.is_relative_to(resolved_top) else None
 
 
 def require_pins(where: Where) -> Pins:
@@ -68,6 +83,18 @@ def require_pins(where: Where) -> Pins:
     return pins
 
 
+def _completed(repository: Repository, pins: Pins | None, revision: str) -> Pins:
+    """Fills in from a revision's .gitmodules what pins.toml leaves to it: everything, where there is no pins.toml."""
+    if pins is None:
+        return _pins_of_gitlinks(repository, revision)
+    submodules = {submodule.path: submodule for submodule in read_submodules(repository, revision)}
+    components = {
+        name: replace(component, branch=component.branch or _branch_of(component, submodules))
+        for name, component in pins.components.items()
+    }
+    return replace(pins, components=components)
+
+
 def _branch_of(component: Component, submodules: Mapping[str, Submodule]) -> str | None:
     site = component.site
     submodule = submodules.get(site.path) if isinstance(site, GitlinkSite) else None
@@ -84,17 +111,17 @@ def _is_described(repository: Repository, pins: Pins) -> bool:
     return any(repository.blob_at("HEAD", manifest) for manifest in pins.superproject.manifests)
 
 
-def _pins_of_gitlinks(repository: Repository) -> Pins:
+def _pins_of_gitlinks(repository: Repository, revision: str) -> Pins:
     """Takes the gitlinks and .gitmodules for the declaration, where there is no pins.toml."""
-    submodules = {submodule.path: submodule for submodule in read_submodules(repository, "HEAD")}
+    submodules = {submodule.path: submodule for submodule in read_submodules(repository, revision)}
     components = {}
-    for path in repository.gitlinks("HEAD"):
+    for path in repository.gitlinks(revision):
         submodule = submodules.get(path)
         name = submodule.name if submodule else path
         branch = submodule.branch if submodule else None
         components[name] = Component(name=name, site=GitlinkSite(path=path), branch=branch)
-    manifests = tuple(path for path in ("pyproject.toml",) if repository.blob_at("HEAD", path))
-    lock = "uv.lock" if repository.blob_at("HEAD", "uv.lock") else None
+    manifests = tuple(path for path in ("pyproject.toml",) if repository.blob_at(revision, path))
+    lock = "uv.lock" if repository.blob_at(revision, "uv.lock") else None
     name = repository.work_tree.name if repository.work_tree else "superproject"
     return Pins(
         path=None,

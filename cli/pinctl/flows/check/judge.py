@@ -11,9 +11,9 @@ from pinctl.flows.check.pins import pin_findings
 from pinctl.flows.check.plans import plan_findings
 from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.waivers import apply_waivers
-from pinctl.flows.compose import pins_path_in
 from pinctl.flows.resolve import pulls_of
 from pinctl.flows.stack import REMOTE, Stack
+from pinctl.flows.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings
 from pinctl.model.oid import Oid
 from pinctl.model.plan import LandingPlan
@@ -46,14 +46,15 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
         CouldNotFindOutError: there is no such commit, or the clone is too shallow to say.
     """
     if asked.deepen and stack.repository.shallow:
-        stack = replace(stack, repository=deepened(stack.repository, REMOTE))
+        stack = Stack(pins=stack.pins, repository=deepened(stack.repository, REMOTE))
+    judged = _staged(stack) if asked.staged else find_range(stack, base=base, head=head)
+    stack = stack_at(stack, judged.head)
     plans = _plans(stack)
     pulls: dict[str, tuple[int, ...]] = {}
     for plan in plans:
         for component, numbers in pulls_of(plan).items():
             pulls[component] = (*pulls.get(component, ()), *numbers)
     stack = stack.with_pulls(pulls)
-    judged = _staged(stack) if asked.staged else find_range(stack, base=base, head=head)
     scope = scope_of(stack, judged, asked, plans=plans)
     findings = [finding for family in _FAMILIES for finding in family(scope)]
     return Findings(

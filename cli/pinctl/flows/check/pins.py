@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.compose import pins_path_in
 from pinctl.flows.stack import Stack
+from pinctl.flows.workspace import pins_path_in
 from pinctl.model.finding import Finding
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind

@@ -41,7 +41,7 @@ def difference(before: Snapshot, after: Snapshot) -> set[str]:
 
 def _refs(repository: Path) -> list[str]:
     shown = "--format=%(refname) %(objectname) %(symref)"
-    command = ["git", "-C", repository, "for-each-ref", shown]
+    command = ["git", "-C", str(repository), "for-each-ref", shown]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 

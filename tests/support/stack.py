@@ -91,9 +91,17 @@ def commit(
     return made
 
 
+def conflicts(repository: Path, one: str, other: str) -> set[str]:
+    """Returns the paths in which git itself cannot merge two commits."""
+    command = ["git", "-C", str(repository), "merge-tree", "--write-tree", "--name-only", "--no-messages", one, other]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.returncode in {0, 1}, ended.stderr
+    return set(ended.stdout.splitlines()[1:])
+
+
 def _output(repository: Path, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
     ended = subprocess.run(
-        ["git", "-C", repository, *arguments],
+        ["git", "-C", str(repository), *arguments],
         input=stdin,
         env={**os.environ, **(env or {})},
         check=False,

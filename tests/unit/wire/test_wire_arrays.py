@@ -17,7 +17,7 @@ from pinctl.wire.arrays import WireDtype, pack, unpack
 from pinctl.wire.refusal import WireRefusal
 
 SETTINGS = settings(
-    deadline=None, derandomize=True, database=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+    deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
 ALL = tuple(WireDtype)
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

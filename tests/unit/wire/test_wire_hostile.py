@@ -20,7 +20,7 @@ from pinctl.wire.forms import FORMS, FieldName, decode_field, encode_response
 from pinctl.wire.refusal import WireRefusal
 
 SETTINGS = settings(
-    deadline=None, derandomize=True, database=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow]
+    deadline=None, derandomize=True, database=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow]
 )
 
 REQUEST: dict[str, object] = {"prompt_token_ids": [1, 2, 3], "routed_experts_start": 0}

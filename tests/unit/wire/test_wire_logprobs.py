@@ -13,7 +13,7 @@ from pinctl.wire import arrays, logprobs
 from pinctl.wire.logprobs import NO_EVIDENCE
 from pinctl.wire.refusal import WireRefusal
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=100)
 
 EVIDENCE = st.floats(width=32, min_value=-9998, max_value=0)
 NONE_AT_ALL = st.sampled_from([None, -math.inf, math.inf, math.nan, NO_EVIDENCE, -10_000.0, -1e30])

@@ -15,7 +15,7 @@ from pinctl.wire.prefill_decode import merge, split_at_prompt
 from pinctl.wire.refusal import UnencodableError, WireRefusal
 from pinctl.wire.routed_experts import RoutedExperts
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=100)
 
 
 def experts(highest: int) -> st.SearchStrategy[RoutedExperts]:

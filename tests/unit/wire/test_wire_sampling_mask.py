@@ -13,7 +13,7 @@ from pinctl.wire import arrays, sampling_mask
 from pinctl.wire.refusal import WireRefusal
 from pinctl.wire.sampling_mask import SamplingMask
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=100)
 
 ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6), max_size=8)
 FULL_ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6), max_size=8)

@@ -86,6 +86,7 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
         moves=tuple(moves),
         pins=pins,
         floors=floors,
+        third_party=plan.third_party,
     )
 
 

@@ -6,9 +6,11 @@ from pinctl.flows.compose import compose
 from pinctl.flows.stack import Stack
 from pinctl.flows.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
+from pinctl.model.lock import LockDiff
 from pinctl.model.oid import Oid
 from pinctl.tools import uv
 from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, scratch_commit, write_blob
+from pinctl.tools.lockfile import compare_locks
 from pinctl.tools.places import scratch
 
 
@@ -52,19 +54,37 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
     tree = composed.tree
     path = stack.pins.superproject.lock
     before = stack.repository.blob_at(bump.tip, path) if path is not None else None
-    after = before
+    diff = LockDiff()
     if path is not None and before is not None:
         locked = _locked(stack, bump, tree, path)
         if isinstance(locked, Objection):
             return Objections(objections=(locked,))
-        after = write_blob(stack.repository, locked)
-        tree = edit_tree(stack.repository, tree, [Edit(path=path, mode=FILE_MODE, oid=after)])
+        diff = _compared(stack, bump, path, locked)
+        if diff.third_party and not bump.third_party:
+            return Objections(objections=(_third_party(diff),))
+        edit = Edit(path=path, mode=FILE_MODE, oid=write_blob(stack.repository, locked))
+        tree = edit_tree(stack.repository, tree, [edit])
     return Staged(
         bump=bump,
         tree=tree,
         commit=scratch_commit(stack.repository, tree, parent=bump.tip),
         floors=composed.floors,
-        lock_changed=before != after,
+        lock=diff,
+    )
+
+
+def _compared(stack: Stack, bump: BumpPlan, path: str, locked: bytes) -> LockDiff:
+    ours = [component.distribution or component.name for component in stack.pins.components.values()]
+    before = stack.repository.read(bump.tip, path) or b""
+    return compare_locks(before, locked, first_party=ours)
+
+
+def _third_party(diff: LockDiff) -> Objection:
+    return Objection(
+        kind=ObjectionKind.THIRD_PARTY,
+        message="the new lock moves packages that are not ours",
+        hint='Where that is meant: [lock] third_party = "move" in the plan, or --third-party for a bump.',
+        details=tuple(change.words for change in diff.third_party),
     )
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from packaging.version import Version
 
+from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import Matrix
 from pinctl.model.oid import Oid
 from pinctl.model.order import OrderProof
@@ -28,6 +29,8 @@ class ObjectionKind(StrEnum):
     CONFLICT = "conflict"
     DIRTY = "dirty"
     LOCK = "lock"
+    THIRD_PARTY = "third-party"
+    RULE = "rule"
     FLOOR = "floor"
     CELL = "cell"
     UNKNOWN_CELL = "unknown-cell"
@@ -126,6 +129,7 @@ class BumpPlan:
         moves: the pins that move; those already in place are left out.
         pins: the pin of every component the plan moves, moved or in place.
         floors: the lowest version that each component's floors are to have.
+        third_party: whether versions of other people's packages may move in the lock.
     """
 
     target: str
@@ -136,6 +140,12 @@ class BumpPlan:
     moves: tuple[PinMove, ...]
     pins: Mapping[str, Oid]
     floors: Mapping[str, Version]
+    third_party: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its landing is called: the plan's name, or that of a bump."""
+        return self.plan.name if self.plan else "bump-" + "-".join(sorted(self.pins))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,14 +156,14 @@ class Staged:
         tree: the tree of the commit.
         commit: an unpublished commit of that tree on the target's tip, for what needs one.
         floors: the requirements that were raised.
-        lock_changed: whether uv wrote a different lock.
+        lock: what uv wrote differently.
     """
 
     bump: BumpPlan
     tree: Oid
     commit: Oid
     floors: tuple[FloorMove, ...]
-    lock_changed: bool
+    lock: LockDiff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

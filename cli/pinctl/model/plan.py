@@ -72,13 +72,18 @@ class Contract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandingPlan:
-    """Changes with their order, the pins that move with them, and the contract they must keep."""
+    """Changes with their order, the pins that move with them, and the contract they must keep.
+
+    Attributes:
+        third_party: whether versions of other people's packages may move in the lock.
+    """
 
     name: str
     path: Path
     title: str
     changes: tuple[Change, ...]
     contract: Contract | None
+    third_party: bool = False
 
     def change(self, change_id: str) -> Change:
         """Returns the change of that id.

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from pinctl.errors import ExitStatus
 from pinctl.model.landing import BumpPlan, Landed, Landing, Objections, PinMove, Staged, ToLand
+from pinctl.model.lock import LockDiff
 from pinctl.model.plan import LandingPlan
 
 
@@ -92,7 +93,7 @@ def rehearsal_text(staged: Staged) -> RenderableType:
         Text(f"  floor     {move.site.manifest}:{move.site.line} {move.site.text} -> {move.text}")
         for move in staged.floors
     ]
-    lines.append(Text(f"  lock      {'written by uv' if staged.lock_changed else 'stays as it is'}"))
+    lines += [Text(f"  lock      {words}") for words in _lock_words(staged.lock)]
     return Group(*lines)
 
 
@@ -115,9 +116,21 @@ def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
             }
             for move in staged.floors
         ],
-        "lock_changed": staged.lock_changed,
+        "lock": {
+            "first_party": [change.words for change in staged.lock.first_party],
+            "third_party": [change.words for change in staged.lock.third_party],
+            "format_only": staged.lock.format_only,
+        },
         "diff": diff,
     }
+
+
+def _lock_words(diff: LockDiff) -> list[str]:
+    if diff.format_only:
+        return ["written differently by this uv; no package moves"]
+    lines = [f"ours: {change.words}" for change in diff.first_party]
+    lines += [f"third-party: {change.words}" for change in diff.third_party]
+    return lines or ["no package moves"]
 
 
 def plans_text(plans: tuple[LandingPlan, ...]) -> RenderableType:

@@ -32,6 +32,7 @@ _WORDS = {
     "list_type": "must be an array",
     "dict_type": "must be a table",
     "model_type": "must be a table",
+    "literal_error": "",
 }
 
 
@@ -79,6 +80,8 @@ def _mistake(source: TomlSource, shape: type[Shape], loc: KeyPath, kind: str, te
     words = _WORDS.get(kind, text[:1].lower() + text[1:])
     if kind == "extra_forbidden":
         words += nearest(str(loc[-1]), _keys_at(shape, loc[:-1]))
+    if kind == "literal_error":
+        words = text.replace("Input should be", "must be")
     if kind == "value_error":
         words = text.removeprefix("Value error, ")
     return mistake_at(source, loc, words)

@@ -47,9 +47,14 @@ class _Contract(Shape):
     clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
 
 
+class _Lock(Shape):
+    third_party: Literal["keep", "move"] = "keep"
+
+
 class _File(Shape):
     version: Literal[1]
     title: Text
+    lock: _Lock = _Lock()
     changes: tuple[_Change, ...] = Field(min_length=1)
     contract: _Contract | None = None
 
@@ -90,6 +95,7 @@ def read_plan(name: str, pins: Pins) -> LandingPlan:
         title=file.title,
         changes=tuple(Change(**change.model_dump()) for change in file.changes),
         contract=_contract(path, file.contract) if file.contract else None,
+        third_party=file.lock.third_party == "move",
     )
 
 

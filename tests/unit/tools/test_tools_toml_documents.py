@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pinctl.tools.toml_edit import replace_strings
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=200)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=100)
 
 KEYS = (
     *("a", "b-1", "_x", "1", "3", "true", "inf", "nan", "1979-05-27", "-", "key"),
@@ -43,7 +43,7 @@ class Writer:
     def document(self) -> bytes:
         lines = [*self._pairs(2)]
         for index in range(self._one_of((0, 1, 2, 3))):
-            name = f"{self._one_of(KEYS)}.t{index}" if self._one_of((True, False)) else f" t{index}\t. {self._one_of(KEYS)}"
+            name = self._one_of((f"t{index}", f"t{index}.{self._one_of(KEYS)}", f" t{index}\t. {self._one_of(KEYS)}"))
             if self._one_of((True, False)):
                 lines += [f"[{name}]{self._comment()}", *self._pairs(2)]
             else:
@@ -147,31 +147,20 @@ def test_every_place_leads_to_something_in_the_file(data: bytes) -> None:
 
 
 @SETTINGS
-@given(documents(), st.text(max_size=20), st.data())
-def test_replacing_strings_changes_their_bytes_alone(data: bytes, text: str, choices: st.DataObject) -> None:
+@given(documents(), st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20), st.data())
+def test_replacing_a_string_changes_its_bytes_alone(data: bytes, text: str, choices: st.DataObject) -> None:
     source = source_of(data)
     strings = [path for path, value in leaves(source.values) if isinstance(value, str)]
-    chosen = choices.draw(st.lists(st.sampled_from(strings), unique=True, max_size=3)) if strings else []
-    new = {path: f"{text}{index}" for index, path in enumerate(chosen)}
-    edited = replace_strings(source, new)
-    places = sorted((source.places[path].start, source.places[path].end, new[path]) for path in chosen)
-    position = offset = 0
-    for start, end, value in places:
-        assert edited[offset : offset + start - position] == data[position:start]
-        offset += start - position
-        ends = [
-            stop
-            for stop in range(offset + 2, len(edited) + 1)
-            if edited[stop : stop + len(data) - end] [: 1] == data[end : end + 1] and _is_literal(edited[offset:stop], value)
-        ]
-        offset, position = ends[0], end
-    assert edited[offset:] == data[position:]
-    expected = {path: new.get(path, value) for path, value in leaves(source.values)}
-    assert dict(leaves(tomllib.loads(edited.decode()))) == expected
-
-
-def _is_literal(literal: bytes, value: str) -> bool:
-    try:
-        return tomllib.loads(f"x = {literal.decode()}") == {"x": value}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return False
+    assume(strings)
+    first, second = choices.draw(st.sampled_from(strings)), choices.draw(st.sampled_from(strings))
+    place = source.places[first]
+    edited = replace_strings(source, {first: text})
+    before, after = data[: place.start], data[place.end :]
+    assert edited.startswith(before)
+    assert edited.endswith(after)
+    literal = edited[len(before) : len(edited) - len(after)]
+    assert tomllib.loads(f"x = {literal.decode()}") == {"x": text}
+    assert dict(leaves(tomllib.loads(edited.decode()))) == {**dict(leaves(source.values)), first: text}
+    # Several at once are the same as one after the other.
+    both = {first: text, second: f"{text}!"}
+    assert replace_strings(source, both) == replace_strings(source_of(edited), {second: f"{text}!"})

@@ -9,7 +9,7 @@ from pinctl.flows.workspace import pins_path_in
 from pinctl.model.finding import Finding
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.git.history import ahead_behind, contains
+from pinctl.tools.git.history import ahead_behind, brought_by, contains
 from pinctl.tools.git.refs import shown_url
 from pinctl.tools.git.submodules import FILE, Submodule
 from pinctl.tools.toml_source import read_toml
@@ -65,12 +65,8 @@ def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Findi
     stack, component = scope.stack, pin.component
     tip = stack.tip(component)
     if scope.asked.first_parent:
-        own = stack.mirror(component).repository.run("rev-list", "--first-parent", tip).text.split()
-        if pin.after not in own:
-            chain = stack.mirror(component).repository.run(
-                "rev-list", "--first-parent", "--ancestry-path", f"{pin.after}..{tip}"
-            )
-            merge = Oid(chain.text.split()[-1])
+        merge = brought_by(stack.mirror(component).repository, commit=pin.after, tip=tip)
+        if merge != pin.after:
             message = f"{pin.after.short} came to {standing.branch} by the merge {merge.short}: pin that instead"
             yield _finding("PIN010", pin, message, fix=pin_command(pin.path, merge))
     if scope.asked.require_tip and pin.after != tip:

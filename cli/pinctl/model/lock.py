@@ -1,0 +1,89 @@
+"""Compares two locks: what moved of ours, what moved of others, and what is only written differently."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedPackage:
+    """One package of a lock.
+
+    Attributes:
+        name: normalised (PEP 503).
+        version: None where uv leaves it out, as for dynamic versions of path sources.
+        source: the kind and place it comes from, such as `registry`, `editable deps/verifiers`, `git …`.
+        first_party: whether it is the superproject's own or a component's.
+    """
+
+    name: str
+    version: str | None
+    source: str
+    first_party: bool
+
+    @property
+    def words(self) -> str:
+        """Version and source, for people."""
+        return self.version or self.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockChange:
+    """A package that a lock has in another version or from another source than before.
+
+    Attributes:
+        before: what it had; empty for a package that is new. A lock may hold several versions of one package.
+        after: what it has; empty for a package that is gone.
+    """
+
+    name: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The change, for people."""
+        return f"{self.name} {', '.join(self.before) or 'none'} -> {', '.join(self.after) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockDiff:
+    """What differs between two locks.
+
+    Attributes:
+        first_party: changes of the superproject's own packages and of components.
+        third_party: changes of everything else.
+        format_only: whether the bytes differ and no package does, nor what one requires.
+    """
+
+    first_party: tuple[LockChange, ...] = ()
+    third_party: tuple[LockChange, ...] = ()
+    format_only: bool = False
+
+
+def compare_packages(before: Iterable[LockedPackage], after: Iterable[LockedPackage]) -> LockDiff:
+    """Compares the packages of two locks by name."""
+    old, new = _by_name(before), _by_name(after)
+    first: list[LockChange] = []
+    third: list[LockChange] = []
+    for name in sorted({*old, *new}):
+        was, now = old.get(name, ()), new.get(name, ())
+        if _identity(was) == _identity(now):
+            continue
+        change = LockChange(name=name, before=_words(was), after=_words(now))
+        (first if any(package.first_party for package in (*was, *now)) else third).append(change)
+    return LockDiff(first_party=tuple(first), third_party=tuple(third))
+
+
+def _by_name(packages: Iterable[LockedPackage]) -> Mapping[str, tuple[LockedPackage, ...]]:
+    found: dict[str, tuple[LockedPackage, ...]] = {}
+    for package in packages:
+        found[package.name] = (*found.get(package.name, ()), package)
+    return found
+
+
+def _identity(packages: tuple[LockedPackage, ...]) -> frozenset[tuple[str | None, str]]:
+    return frozenset((package.version, package.source) for package in packages)
+
+
+def _words(packages: tuple[LockedPackage, ...]) -> tuple[str, ...]:
+    return tuple(sorted(package.words for package in packages))

@@ -10,6 +10,7 @@ import click
 import typer
 
 from pinctl import __version__
+from pinctl.commands.bump import bump
 from pinctl.commands.check import check
 from pinctl.commands.demo import demo
 from pinctl.commands.invocation import Invocation
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (status, plan, land, check, matrix, order, rule, demo):
+for _command in (status, plan, land, bump, check, matrix, order, rule, demo):
     app.command()(_command)
 
 

@@ -171,7 +171,6 @@ def test_a10_the_pin_is_read_from_the_tree_and_not_from_the_submodules_checkout(
     git(repo.directory, "submodule", "--quiet", "update", "--init")
     git(repo.directory / "deps/lib", "checkout", "--quiet", lib.oid("main~2"))
     repo.commit("pr", "Bump lib", gitlinks={"deps/lib": lib.oid()}, parents=[repo.oid()])
-    git(repo.directory, "update-ref", "refs/heads/stale", "main")
 
     assert checked(pinctl, repo, *RANGE).answer() == (0, [])
     status = pinctl("status", "--format", "json", cwd=repo.directory)
@@ -205,8 +204,6 @@ def test_a21_ignore_all_hides_no_move(tmp_path: Path, pinctl: Pinctl, git: Git, 
         git(repo.directory, "config", where, "all")
     git(repo.directory, "update-index", "--cacheinfo", f"160000,{lib.oid('main~2')},deps/lib")
     assert checked(pinctl, repo, "--staged").answer() == (1, [("PIN002", "deps/lib")])
-    git(repo.directory, "commit", "--quiet", "--allow-empty", "--message", "Change something else")
-    # git itself may not have committed it; a tool with plumbing does.
-    repo.commit("pr", "Change something", gitlinks={"deps/lib": lib.oid("main~2")}, parents=[repo.oid("main")])
 
-    assert checked(pinctl, repo, "--base", "main~1", "--head", "pr").answer() == (1, [("PIN002", "deps/lib")])
+    repo.commit("pr", "Change something", gitlinks={"deps/lib": lib.oid("main~2")}, parents=[repo.oid()])
+    assert checked(pinctl, repo, *RANGE).answer() == (1, [("PIN002", "deps/lib")])

@@ -24,13 +24,7 @@ def land(
     from pinctl.flows.land import abort
     from pinctl.flows.land import land as carry_out
     from pinctl.model.landing import Objections
-    from pinctl.render.landing import (
-        landing_json,
-        landing_text,
-        objections_json,
-        objections_status,
-        objections_text,
-    )
+    from pinctl.render.landing import landing_json, landing_text, print_objections
 
     run = invocation(context)
     if with_abort:
@@ -38,15 +32,13 @@ def land(
             raise BadInputError("--abort goes with neither --push nor --onto")
         removed = abort(run.where, name)
         if isinstance(removed, Objections):
-            run.output.answer(objections_text(removed), objections_json(removed), output_format)
-            leave(objections_status(removed))
+            leave(print_objections(run.output, removed, output_format))
             return
         run.output.answer(f"{removed} is gone", {"branch": removed}, output_format)
         return
     landing = carry_out(run.where, name, onto=onto, with_push=with_push, tell=run.output.progress)
     if isinstance(landing, Objections):
-        run.output.answer(objections_text(landing), objections_json(landing), output_format)
-        leave(objections_status(landing))
+        leave(print_objections(run.output, landing, output_format))
         return
     run.output.answer(landing_text(landing), landing_json(landing), output_format)
     if output_format is Format.TEXT and not landing.already_landed:

@@ -33,7 +33,7 @@ def matrix(
     from pinctl.flows.land import compare
     from pinctl.model.landing import Objections
     from pinctl.model.matrix import Verdict
-    from pinctl.render.landing import objections_json, objections_status, objections_text
+    from pinctl.render.landing import print_objections
     from pinctl.render.matrix import matrix_json, matrix_text
 
     run = invocation(context)
@@ -41,8 +41,7 @@ def matrix(
         run.where, name, servers=tuple(servers or ()), clients=tuple(clients or ()), onto=onto, tell=run.output.progress
     )
     if isinstance(found, Objections):
-        run.output.answer(objections_text(found), objections_json(found), output_format)
-        leave(objections_status(found))
+        leave(print_objections(run.output, found, output_format))
         return
     run.output.answer(matrix_text(found), matrix_json(found), output_format)
     match found.verdict:

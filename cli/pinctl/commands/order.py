@@ -17,14 +17,13 @@ def order(
     from pinctl.flows.land import examine
     from pinctl.model.landing import Objections
     from pinctl.model.matrix import Verdict
-    from pinctl.render.landing import objections_json, objections_status, objections_text
+    from pinctl.render.landing import print_objections
     from pinctl.render.order import order_json, order_text
 
     run = invocation(context)
     found = examine(run.where, name, onto=onto, tell=run.output.progress)
     if isinstance(found, Objections):
-        run.output.answer(objections_text(found), objections_json(found), output_format)
-        leave(objections_status(found))
+        leave(print_objections(run.output, found, output_format))
         return
     run.output.answer(order_text(found.order), order_json(found.order), output_format)
     match found.order.verdict:

@@ -17,16 +17,7 @@ def plan(
     """List the landing plans, or show what landing one would do, as a diff. Changes nothing."""
     from pinctl.flows.land import plans, rehearse
     from pinctl.model.landing import Objections
-    from pinctl.render.landing import (
-        objections_json,
-        objections_status,
-        objections_text,
-        plans_json,
-        plans_text,
-        rehearsal_json,
-        rehearsal_text,
-    )
-    from pinctl.tools.git.history import difference
+    from pinctl.render.landing import plans_json, plans_text, print_objections, print_rehearsal
 
     run = invocation(context)
     if name is None:
@@ -35,10 +26,6 @@ def plan(
         return
     stack, staged = rehearse(run.where, name, onto=onto)
     if isinstance(staged, Objections):
-        run.output.answer(objections_text(staged), objections_json(staged), output_format)
-        leave(objections_status(staged))
+        leave(print_objections(run.output, staged, output_format))
         return
-    diff = difference(stack.repository, before=staged.bump.tip, after=staged.tree)
-    run.output.answer(rehearsal_text(staged), rehearsal_json(staged, diff), output_format)
-    if output_format is Format.TEXT:
-        run.output.plain(f"\n{diff}" if diff else "")
+    print_rehearsal(run.output, staged, stack.difference(staged), output_format)

@@ -4,22 +4,26 @@ The plan owns gitlinks, floors, the records in pins.toml and the lock. Before an
 merge get the plan's values there: these places cannot conflict, and every conflict that is left is one for a person.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.sites import entries_of
 from pinctl.flows.stack import Stack
 from pinctl.flows.workspace import pins_path_in
+from pinctl.model.entry import EntryMove, Target
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
 from pinctl.model.oid import Oid
-from pinctl.model.pins import GitlinkSite
+from pinctl.model.pins import Component
 from pinctl.model.requirement import FloorMove
 from pinctl.tools.git.compose import FILE_MODE, Conflicts, Edit, edit_tree, merge_trees, write_blob
 from pinctl.tools.git.history import contains, merge_base
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.manifest import raise_floors
+from pinctl.tools.sources import move_entries
 from pinctl.tools.toml_edit import set_string
 from pinctl.tools.toml_source import read_toml
 
@@ -30,6 +34,7 @@ class Composed:
 
     tree: Oid
     floors: tuple[FloorMove, ...]
+    entries: tuple[EntryMove, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,7 @@ class _Owned:
     Attributes:
         gitlinks: pins by path.
         floors: by component, its distribution and its lowest version.
-        records: pins by component, for pins.toml.
+        targets: by component, what its pins are to name: in manifests, and in the records of pins.toml.
         lock: the lock's path and the contents it has until uv has written it.
     """
 
@@ -47,7 +52,8 @@ class _Owned:
     gitlinks: dict[str, Oid]
     floors: dict[str, tuple[str, Version]]
     pins_path: str | None
-    records: dict[str, Oid]
+    components: Mapping[str, Component]
+    targets: Mapping[str, Target]
     lock: tuple[str, Oid | None] | None
 
 
@@ -63,7 +69,7 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
     """
     repository = stack.repository
     owned = _owned(stack, bump)
-    ours, floors = _settled(repository, repository.tree_of(bump.tip), owned)
+    ours, floors, entries = _settled(repository, repository.tree_of(bump.tip), owned)
     previous: Oid | None = None
     for item in bump.to_land:
         # A change that stacks on the one before brings only what it adds to it.
@@ -71,8 +77,8 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
         base = previous if stacked else merge_base(repository, bump.tip, item.head)
         if base is None:
             raise CouldNotFindOutError(f"{item.change.title} has no history in common with {bump.target}")
-        before, _ = _settled(repository, repository.tree_of(base), owned)
-        theirs, _ = _settled(repository, repository.tree_of(item.head), owned)
+        before, *_ = _settled(repository, repository.tree_of(base), owned)
+        theirs, *_ = _settled(repository, repository.tree_of(item.head), owned)
         merged = merge_trees(repository, base=before, ours=ours, theirs=theirs)
         if isinstance(merged, Conflicts):
             branch = item.change.branch or item.head.short
@@ -86,7 +92,7 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
                     ),
                 )
             )
-        ours, _ = _settled(repository, merged, owned)
+        ours, *_ = _settled(repository, merged, owned)
         previous = item.head
     held = repository.gitlinks(ours)
     absent = tuple(path for path in owned.gitlinks if path not in held)
@@ -95,7 +101,7 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
         hint = "Add the submodule on the branch that is to land, or correct pins.toml."
         objection = Objection(kind=ObjectionKind.CONFLICT, message=message, hint=hint, details=absent)
         return Objections(objections=(objection,))
-    return Composed(tree=ours, floors=floors)
+    return Composed(tree=ours, floors=floors, entries=entries)
 
 
 def _owned(stack: Stack, bump: BumpPlan) -> _Owned:
@@ -103,21 +109,23 @@ def _owned(stack: Stack, bump: BumpPlan) -> _Owned:
     lock = stack.pins.superproject.lock
     return _Owned(
         manifests=stack.pins.superproject.manifests,
-        gitlinks={
-            site.path: pin for name, pin in bump.pins.items() if isinstance(site := components[name].site, GitlinkSite)
-        },
+        gitlinks={path: pin for name, pin in bump.pins.items() if (path := components[name].gitlink) is not None},
         floors={name: (components[name].distribution or name, version) for name, version in bump.floors.items()},
         pins_path=pins_path_in(stack),
-        records=dict(bump.pins),
+        components=components,
+        targets=bump.targets,
         lock=(lock, stack.repository.blob_at(bump.tip, lock)) if lock is not None else None,
     )
 
 
-def _settled(repository: Repository, tree: Oid, owned: _Owned) -> tuple[Oid, tuple[FloorMove, ...]]:
+def _settled(
+    repository: Repository, tree: Oid, owned: _Owned
+) -> tuple[Oid, tuple[FloorMove, ...], tuple[EntryMove, ...]]:
     """Returns a tree that has the plan's values wherever the plan owns something in it."""
     entries = {entry.path: entry for entry in repository.entries(tree)}
     edits: list[Edit] = []
     floors: list[FloorMove] = []
+    entries_moved: list[EntryMove] = []
 
     def rewrite(path: str, data: bytes) -> None:
         if data != repository.read(tree, path):
@@ -127,23 +135,32 @@ def _settled(repository: Repository, tree: Oid, owned: _Owned) -> tuple[Oid, tup
     for path in owned.manifests:
         data = repository.read(tree, path)
         if data is not None:
-            raised, moves = raise_floors(read_toml(Path(path), data), owned.floors)
-            floors += moves
+            manifest = read_toml(Path(path), data)
+            own = {name: (entries_of(owned.components[name], manifest), owned.targets[name]) for name in owned.targets}
+            moved_data, entry_moves = move_entries(manifest, own)
+            raised, floor_moves = raise_floors(read_toml(Path(path), moved_data), owned.floors)
+            entries_moved += entry_moves
+            floors += floor_moves
             rewrite(path, raised)
     if owned.pins_path is not None and owned.pins_path in entries:
-        rewrite(owned.pins_path, _recorded(repository, tree, owned.pins_path, owned.records))
+        rewrite(owned.pins_path, _recorded(repository, tree, owned.pins_path, owned))
     if owned.lock is not None:
         path, contents = owned.lock
         if contents is not None or path in entries:
             mode = entries[path].mode if path in entries else FILE_MODE
             edits.append(Edit(path=path, mode=mode, oid=contents))
-    return edit_tree(repository, tree, edits), tuple(floors)
+    return edit_tree(repository, tree, edits), tuple(floors), tuple(entries_moved)
 
 
-def _recorded(repository: Repository, tree: Oid, path: str, records: dict[str, Oid]) -> bytes:
+def _recorded(repository: Repository, tree: Oid, path: str, owned: _Owned) -> bytes:
+    """Writes the records: the commit of a gitlink, and the tag or commit that pins.toml has for another pin."""
     data = repository.read(tree, path) or b""
-    for name, pin in records.items():
-        source = read_toml(Path(path), data)
-        if isinstance(source.at(("components", name)), dict):
-            data = set_string(source, ("components", name, "commit"), pin)
+    for name, target in owned.targets.items():
+        table = read_toml(Path(path), data).at(("components", name))
+        if not isinstance(table, dict):
+            continue
+        if "commit" in table or owned.components[name].gitlink is not None:
+            data = set_string(read_toml(Path(path), data), ("components", name, "commit"), target.commit)
+        if "tag" in table and target.tag is not None:
+            data = set_string(read_toml(Path(path), data), ("components", name, "tag"), target.tag)
     return data

@@ -3,7 +3,10 @@
 from dataclasses import replace
 
 from pinctl.errors import BadInputError
+from pinctl.flows.bump import BumpOptions, resolve_bump
+from pinctl.flows.check.judge import objections_to
 from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.message import heading_of, heading_of_plan
 from pinctl.flows.prove import Evidence, gather, prove
 from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push
 from pinctl.flows.resolve import pulls_of, resolve
@@ -30,7 +33,7 @@ def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Stage
     """Stages a plan and stops there: what landing it would do, with nothing published."""
     stack, plan = _open(where, name)
     bump = resolve(stack, plan, onto=onto)
-    return stack, bump if isinstance(bump, Objections) else stage(stack, bump)
+    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
 
 
 def land(where: Where, name: str, *, onto: str | None, with_push: bool, tell: Tell) -> Landing | Objections:
@@ -58,10 +61,29 @@ def land(where: Where, name: str, *, onto: str | None, with_push: bool, tell: Te
     bump = resolve(stack, plan, onto=onto)
     if isinstance(bump, Objections):
         return bump
-    landing = existing_landing(stack, bump, name) or _make(stack, bump, name, tell=tell)
-    if isinstance(landing, Objections) or not with_push or landing.branch != branch_of(name):
-        return landing
-    return replace(landing, pushed=push(stack, landing, name))
+    return _carry_out(stack, bump, with_push=with_push, tell=tell)
+
+
+def bump_pins(
+    where: Where, specs: tuple[str, ...], *, how: BumpOptions, with_push: bool, tell: Tell
+) -> Landing | Objections:
+    """Bumps pins without a plan: resolves, stages and publishes, as `land` does.
+
+    What a check would refuse is refused before anything is published.
+    """
+    stack = open_stack(where)
+    dirty = dirty_target_files(stack)
+    if dirty is not None:
+        return Objections(objections=(dirty,))
+    bump = resolve_bump(stack, specs, how=how)
+    return bump if isinstance(bump, Objections) else _carry_out(stack, bump, with_push=with_push, tell=tell)
+
+
+def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> tuple[Stack, Staged | Objections]:
+    """Stages a bump and stops there."""
+    stack = open_stack(where)
+    bump = resolve_bump(stack, specs, how=how)
+    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
 
 
 def compare(
@@ -109,7 +131,7 @@ def abort(where: Where, name: str) -> str | Objections:
     commit = local_ref(stack.repository, f"refs/heads/{branch}")
     if commit is None:
         return branch
-    taken = branch_in_the_way(stack, plan.name)
+    taken = branch_in_the_way(stack, branch, heading_of_plan(plan.name))
     if taken is not None:
         return Objections(objections=(taken,))
     delete_ref(stack.repository, f"refs/heads/{branch}", expected=commit)
@@ -131,14 +153,26 @@ def _contract(plan: LandingPlan) -> Contract:
     return plan.contract
 
 
-def _make(stack: Stack, bump: BumpPlan, name: str, *, tell: Tell) -> Landing | Objections:
-    taken = branch_in_the_way(stack, name)
+def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> Landing | Objections:
+    landing = existing_landing(stack, bump) or _make(stack, bump, tell=tell)
+    if isinstance(landing, Objections) or not with_push or landing.branch != branch_of(bump.name):
+        return landing
+    return replace(landing, pushed=push(stack, landing, heading_of(bump)))
+
+
+def _make(stack: Stack, bump: BumpPlan, *, tell: Tell) -> Landing | Objections:
+    taken = branch_in_the_way(stack, branch_of(bump.name), heading_of(bump))
     if taken is not None:
         return Objections(objections=(taken,))
     tell("composing the commit and its lock")
-    staged = stage(stack, bump)
+    staged = _staged(stack, bump)
     if isinstance(staged, Objections):
         return staged
     tell("running the matrix")
     proven = prove(stack, staged, tell=tell)
-    return proven if isinstance(proven, Objections) else publish(stack, proven, name)
+    return proven if isinstance(proven, Objections) else publish(stack, proven)
+
+
+def _staged(stack: Stack, bump: BumpPlan) -> Staged | Objections:
+    staged = stage(stack, bump)
+    return staged if isinstance(staged, Objections) else objections_to(stack, staged) or staged

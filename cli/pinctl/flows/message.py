@@ -2,9 +2,11 @@
 
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven
 from pinctl.model.matrix import Verdict
+from pinctl.model.rules import ROLLBACK_TRAILER
 from pinctl.tools.git.history import Person
 
 PLAN = "Landing-Plan"
+BUMP = "Bump"
 CHANGE = "Change"
 PIN = "Pin"
 CERTIFICATE = "Certificate"
@@ -31,24 +33,36 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
+def heading_of(bump: BumpPlan) -> str:
+    """Returns the trailer that says whose landing a commit is: a plan's, or that of a bump of some components."""
+    return heading_of_plan(bump.plan.name) if bump.plan else f"{BUMP}: {', '.join(sorted(bump.targets))}"
+
+
+def heading_of_plan(plan: str) -> str:
+    """Returns the trailer that says that a commit is the landing of a plan."""
+    return f"{PLAN}: {plan}"
+
+
 def trailers_of(bump: BumpPlan) -> tuple[str, ...]:
     """Returns the trailers that say what a landing is, which name the same landing whenever it is made."""
-    lines = [f"{PLAN}: {bump.plan.name}"] if bump.plan else []
+    lines = [heading_of(bump)]
     lines += [f"{CHANGE}: {item.change.title} {item.head}" for item in bump.to_land]
     lines += [f"{PIN}: {_pin_words(move)}" for move in bump.moves]
+    if bump.rollback is not None:
+        lines += [f"{ROLLBACK_TRAILER}: {move.component.name} {bump.rollback}" for move in bump.moves]
     return tuple(lines)
 
 
 def is_same_landing(message: str, bump: BumpPlan) -> bool:
     """Tells whether a commit message is that of this very landing."""
-    kinds = (f"{PLAN}: ", f"{CHANGE}: ", f"{PIN}: ")
+    kinds = tuple(f"{kind}: " for kind in (PLAN, BUMP, CHANGE, PIN, ROLLBACK_TRAILER))
     lines = [line for line in message.splitlines() if line.startswith(kinds)]
     return lines == list(trailers_of(bump))
 
 
-def is_landing_of(message: str, plan: str) -> bool:
-    """Tells whether a commit message is that of any landing of a plan."""
-    return f"{PLAN}: {plan}" in message.splitlines()
+def is_landing(message: str, heading: str) -> bool:
+    """Tells whether a commit message is that of any landing under a heading."""
+    return heading in message.splitlines()
 
 
 def _subject(bump: BumpPlan) -> str:

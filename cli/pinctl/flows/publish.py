@@ -1,7 +1,7 @@
 """Publishes a proven landing: one commit, and one ref moved from where it was expected to be."""
 
 from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
-from pinctl.flows.message import commit_message, is_landing_of, is_same_landing
+from pinctl.flows.message import commit_message, is_landing, is_same_landing
 from pinctl.flows.stack import REMOTE, Stack
 from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Proven
 from pinctl.model.oid import Oid
@@ -11,19 +11,19 @@ from pinctl.tools.git.refs import RefMovedError, checked_out_branches, local_ref
 from pinctl.tools.git.refs import push as push_ref
 
 
-def branch_of(plan: str) -> str:
-    """Returns the branch that a plan's landing is published to."""
-    return f"{LANDING_PREFIX}{plan}"
+def branch_of(name: str) -> str:
+    """Returns the branch that a landing is published to."""
+    return f"{LANDING_PREFIX}{name}"
 
 
-def existing_landing(stack: Stack, bump: BumpPlan, plan: str) -> Landing | None:
+def existing_landing(stack: Stack, bump: BumpPlan) -> Landing | None:
     """Finds the very landing that a bump would make, on its branch or on the target; None where it is not there."""
     if not bump.to_land and not bump.moves:
         own = [item.commit for item in bump.landed if item.change.component == stack.name]
         done = own[-1] if own else bump.tip
         parent = stack.repository.resolve(f"{done}^1") or done
         return Landing(branch=bump.target, commit=done, parent=parent, moves=(), already_landed=True)
-    branch = branch_of(plan)
+    branch = branch_of(bump.name)
     commit = local_ref(stack.repository, f"refs/heads/{branch}")
     if commit is None or stack.repository.resolve(f"{commit}^1") != bump.tip:
         return None
@@ -32,9 +32,8 @@ def existing_landing(stack: Stack, bump: BumpPlan, plan: str) -> Landing | None:
     return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=True)
 
 
-def branch_in_the_way(stack: Stack, plan: str) -> Objection | None:
-    """Finds what forbids moving a plan's landing branch: somebody has it checked out, or made it themselves."""
-    branch = branch_of(plan)
+def branch_in_the_way(stack: Stack, branch: str, heading: str) -> Objection | None:
+    """Finds what forbids moving a landing branch: somebody has it checked out, or made it themselves."""
     name = f"refs/heads/{branch}"
     if name in checked_out_branches(stack.repository):
         return Objection(
@@ -43,23 +42,23 @@ def branch_in_the_way(stack: Stack, plan: str) -> Objection | None:
             hint="Switch to another branch there, then run this again.",
         )
     commit = local_ref(stack.repository, name)
-    if commit is not None and not is_landing_of(_message(stack, commit), plan):
+    if commit is not None and not is_landing(_message(stack, commit), heading):
         return Objection(
             kind=ObjectionKind.BRANCH_TAKEN,
-            message=f"{branch} is at {commit.short}, which is no landing of {plan}",
+            message=f"{branch} is at {commit.short}, which is no landing of this",
             hint=f"Rename it: git branch -m {branch} NEW-NAME",
         )
     return None
 
 
-def publish(stack: Stack, proven: Proven, plan: str) -> Landing:
+def publish(stack: Stack, proven: Proven) -> Landing:
     """Makes the commit and moves the landing branch to it.
 
     Raises:
         CouldNotFindOutError: the branch was moved by somebody else meanwhile; nothing was changed.
     """
     bump = proven.staged.bump
-    branch = branch_of(plan)
+    branch = branch_of(bump.name)
     name = f"refs/heads/{branch}"
     expected = local_ref(stack.repository, name)
     authors = _authors(stack, bump)
@@ -71,7 +70,7 @@ def publish(stack: Stack, proven: Proven, plan: str) -> Landing:
         author=authors[0] if authors else None,
     )
     try:
-        move_ref(stack.repository, name, to=commit, expected=expected, reason=f"pinctl: land {plan}")
+        move_ref(stack.repository, name, to=commit, expected=expected, reason=f"pinctl: land {bump.name}")
     except RefMovedError as error:
         raise CouldNotFindOutError(
             f"{branch} was moved by somebody else meanwhile; nothing was changed", hint="Run this again."
@@ -79,7 +78,7 @@ def publish(stack: Stack, proven: Proven, plan: str) -> Landing:
     return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=False)
 
 
-def push(stack: Stack, landing: Landing, plan: str) -> str:
+def push(stack: Stack, landing: Landing, heading: str) -> str:
     """Pushes a landing under a lease, and returns the remote's name.
 
     Raises:
@@ -93,9 +92,9 @@ def push(stack: Stack, landing: Landing, plan: str) -> str:
     if expected == landing.commit:
         return REMOTE
     stands = f"{landing.branch} stands here at {landing.commit.short}"
-    if expected is not None and not _is_ours(stack, name, expected, plan):
+    if expected is not None and not _is_ours(stack, name, expected, heading):
         raise StoppedPartWayError(
-            f"{REMOTE} has a {landing.branch} that is no landing of {plan}; {stands}",
+            f"{REMOTE} has a {landing.branch} that is no landing of this; {stands}",
             hint=f"Look at it: git fetch {REMOTE} {landing.branch}",
         )
     try:
@@ -107,9 +106,9 @@ def push(stack: Stack, landing: Landing, plan: str) -> str:
     return REMOTE
 
 
-def _is_ours(stack: Stack, name: str, commit: Oid, plan: str) -> bool:
+def _is_ours(stack: Stack, name: str, commit: Oid, heading: str) -> bool:
     stack.fetch(name, commit)
-    return is_landing_of(_message(stack, commit), plan)
+    return is_landing(_message(stack, commit), heading)
 
 
 def _message(stack: Stack, commit: Oid) -> str:

@@ -1,17 +1,13 @@
 """Resolves a landing plan: which changes have landed, as what, and to which commits the pins must move."""
 
-from collections.abc import Iterable
-
-from packaging.version import Version
-
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.moves import Moves, Want, decide_moves, newest_of
 from pinctl.flows.stack import Stack
 from pinctl.flows.standing import find_revert, find_standing
-from pinctl.model.landing import BumpPlan, Landed, Objection, ObjectionKind, Objections, PinMove, ToLand
+from pinctl.model.landing import BumpPlan, Landed, Objection, ObjectionKind, Objections, ToLand
 from pinctl.model.oid import Oid
-from pinctl.model.pins import Component, FloorPolicy, GitlinkSite
+from pinctl.model.pins import Component
 from pinctl.model.plan import Change, LandingPlan
-from pinctl.model.releases import newest
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.history import brought_by, commit_naming_pull, contains, log, merge_base
 from pinctl.tools.git.repository import Repository
@@ -61,31 +57,23 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
                 objections.append(found)
     if objections:
         return Objections(objections=tuple(objections))
-    gitlinks = stack.repository.gitlinks(tip)
-    pins: dict[str, Oid] = {}
-    moves: list[PinMove] = []
+    wants = {}
     for name in plan.moving():
-        component = stack.pins.components[name]
         ours = tuple(item for item in landed if item.change.component == name)
-        moved = _moved_pin(stack, component, gitlinks, ours)
-        if isinstance(moved, Objection):
-            objections.append(moved)
-            continue
-        pins[name], move = moved
-        if move is not None:
-            moves.append(move)
-    floors = {name: floor for name in pins for floor in _floor(stack, name, pins[name], landed, objections)}
-    if objections:
-        return Objections(objections=tuple(objections))
+        component = stack.pins.components[name]
+        wants[name] = Want(commit=newest_of(stack, component, ours), landed=ours, at_least=True)
+    moves = decide_moves(stack, tip, wants)
+    if not isinstance(moves, Moves):
+        return Objections(objections=moves)
     return BumpPlan(
         target=target,
         tip=tip,
         plan=plan,
         to_land=tuple(to_land),
         landed=tuple(landed),
-        moves=tuple(moves),
-        pins=pins,
-        floors=floors,
+        moves=moves.moves,
+        targets=moves.targets,
+        floors=moves.floors,
         third_party=plan.third_party,
     )
 
@@ -178,83 +166,3 @@ def _not_merged(change: Change, head: Oid, standing: Standing) -> Objection:
         message=f"{change.title} is not merged: {what} {head} is {standing.describe()}",
         hint=f"Merge {change.title} first, then run this again.",
     )
-
-
-def _moved_pin(
-    stack: Stack, component: Component, gitlinks: dict[str, Oid], landed: tuple[Landed, ...]
-) -> tuple[Oid, PinMove | None] | Objection:
-    repository = stack.mirror(component).repository
-    tip = stack.tip(component)
-    path = component.site.path if isinstance(component.site, GitlinkSite) else component.name
-    before = gitlinks.get(path)
-    wanted = _newest_of(repository, landed)
-    if before is not None:
-        stack.obtain(component, before)
-        if contains(repository, commit=tip, ancestor=before):
-            if all(contains(repository, commit=before, ancestor=item.commit) for item in landed):
-                return before, None
-            if not contains(repository, commit=wanted, ancestor=before):
-                return Objection(
-                    kind=ObjectionKind.MOVES_BACK,
-                    message=f"{component.name} is pinned at {before.short}, which {wanted.short} does not contain",
-                    hint=f"Pin a commit of {stack.branch(component)} that contains both.",
-                )
-    base = merge_base(repository, before, wanted) if before is not None else None
-    incoming = log(repository, f"{base}..{wanted}" if base else wanted)
-    move = PinMove(
-        component=component,
-        path=path,
-        before=before,
-        after=wanted,
-        version=stack.version(component, wanted),
-        incoming=tuple(entry.subject for entry in incoming),
-        landed=landed,
-    )
-    return wanted, move
-
-
-def _newest_of(repository: Repository, landed: tuple[Landed, ...]) -> Oid:
-    newest_commit = landed[0].commit
-    for item in landed[1:]:
-        if contains(repository, commit=item.commit, ancestor=newest_commit):
-            newest_commit = item.commit
-    return newest_commit
-
-
-def _floor(
-    stack: Stack, name: str, pin: Oid, landed: Iterable[Landed], objections: list[Objection]
-) -> tuple[Version, ...]:
-    """Returns the lowest version that a component's floors are to have, if its policy sets one."""
-    component = stack.pins.components[name]
-    if component.distribution is None or component.floor is FloorPolicy.KEEP:
-        return ()
-    required = tuple(item.commit for item in landed if item.change.component == name)
-    floor = _floor_by_policy(stack, component, pin, required)
-    at_pin = stack.version(component, pin)
-    if floor is None:
-        return ()
-    if at_pin is not None and floor > at_pin:
-        message = f"{name}'s floor would be {floor}, above its version at pin {pin.short}, {at_pin}"
-        hint = f"Look at the tags of {name}, or give it another floor policy in pins.toml."
-        objections.append(Objection(kind=ObjectionKind.FLOOR, message=message, hint=hint))
-        return ()
-    return (floor,)
-
-
-def _floor_by_policy(stack: Stack, component: Component, pin: Oid, required: tuple[Oid, ...]) -> Version | None:
-    match component.floor:
-        case FloorPolicy.KEEP:
-            return None
-        case FloorPolicy.AT_PIN:
-            return stack.version(component, pin)
-        case FloorPolicy.RELEASE:
-            release = newest(stack.releases(component, pin))
-            return release.version if release else None
-        case FloorPolicy.REQUIRED_CHANGE:
-            repository = stack.mirror(component).repository
-            holding = (
-                release.version
-                for release in stack.releases(component)
-                if all(contains(repository, commit=release.commit, ancestor=change) for change in required)
-            )
-            return min(holding, default=None)

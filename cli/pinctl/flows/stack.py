@@ -7,12 +7,13 @@ from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.standing import find_standing
+from pinctl.model.landing import Staged
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, Pins
 from pinctl.model.releases import Release
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.checkout import lay_out
-from pinctl.tools.git.history import contains, releases_in
+from pinctl.tools.git.history import contains, difference, releases_in
 from pinctl.tools.git.mirror import Mirror
 from pinctl.tools.git.refs import RemoteRefs, ask_remote, fetch_objects, local_ref
 from pinctl.tools.git.repository import Repository
@@ -61,9 +62,9 @@ class Stack:
     def gitlink_components(self) -> tuple[tuple[Component, str], ...]:
         """Returns the components that are pinned by a gitlink, each with its path."""
         return tuple(
-            (component, component.site.path)
+            (component, component.gitlink)
             for component in self.pins.components.values()
-            if isinstance(component.site, GitlinkSite)
+            if component.gitlink is not None
         )
 
     def mirror(self, component: Component) -> Mirror:
@@ -216,10 +217,14 @@ class Stack:
                 lay_out(self.mirror(component).repository, pin, directory / submodule.path)
         return directory
 
+    def difference(self, staged: Staged) -> str:
+        """Returns what a staged commit changes, as a patch."""
+        return difference(self.repository, before=staged.bump.tip, after=staged.tree)
+
     def _url(self, component: Component) -> str:
         if not self._urls:
             self._urls.update(resolve_urls(self.repository, read_submodules(self.repository, "HEAD")))
-        path = component.site.path if isinstance(component.site, GitlinkSite) else None
+        path = component.gitlink
         if path is not None and path in self._urls:
             return self._urls[path]
         if component.url is not None:

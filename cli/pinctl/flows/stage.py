@@ -69,6 +69,7 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
         tree=tree,
         commit=scratch_commit(stack.repository, tree, parent=bump.tip),
         floors=composed.floors,
+        entries=composed.entries,
         lock=diff,
     )
 

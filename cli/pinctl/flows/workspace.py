@@ -96,16 +96,13 @@ def _completed(repository: Repository, pins: Pins | None, revision: str) -> Pins
 
 
 def _branch_of(component: Component, submodules: Mapping[str, Submodule]) -> str | None:
-    site = component.site
-    submodule = submodules.get(site.path) if isinstance(site, GitlinkSite) else None
+    submodule = submodules.get(component.gitlink) if component.gitlink is not None else None
     return submodule.branch if submodule else None
 
 
 def _is_described(repository: Repository, pins: Pins) -> bool:
     """Tells whether a checkout has anything of what a pins.toml says of its superproject."""
-    declared = {
-        component.site.path for component in pins.components.values() if isinstance(component.site, GitlinkSite)
-    }
+    declared = {component.gitlink for component in pins.components.values() if component.gitlink is not None}
     if declared:
         return not declared.isdisjoint(repository.gitlinks("HEAD"))
     return any(repository.blob_at("HEAD", manifest) for manifest in pins.superproject.manifests)

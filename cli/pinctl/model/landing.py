@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from packaging.version import Version
 
+from pinctl.model.entry import EntryMove, Target
 from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import Matrix
 from pinctl.model.oid import Oid
@@ -23,6 +24,7 @@ class ObjectionKind(StrEnum):
     """Why a landing is refused."""
 
     NOT_MERGED = "not-merged"
+    NOT_A_RELEASE = "not-a-release"
     REVERTED = "reverted"
     NOTHING_TO_LAND = "nothing-to-land"
     MOVES_BACK = "moves-back"
@@ -100,8 +102,9 @@ class PinMove:
     """A pin that moves.
 
     Attributes:
-        before: the pin at the target's tip; None where it had none.
-        after: the merged commit.
+        path: the gitlink's path; for a pin in a manifest alone, the manifest's.
+        before: the pin at the target's tip; None where it had none, or where no tag says which commit it was.
+        after: the commit to pin.
         version: the version at `after`; None where the component has none.
         incoming: subjects of what comes in, newest first, on the component's first parents.
         landed: the changes that the move brings.
@@ -127,9 +130,10 @@ class BumpPlan:
         to_land: the superproject's own changes, in order.
         landed: the companions, with where they are.
         moves: the pins that move; those already in place are left out.
-        pins: the pin of every component the plan moves, moved or in place.
+        targets: what the pins of every component the plan moves are to name, moved or in place.
         floors: the lowest version that each component's floors are to have.
         third_party: whether versions of other people's packages may move in the lock.
+        rollback: why pins may move back; None where they may not.
     """
 
     target: str
@@ -138,9 +142,15 @@ class BumpPlan:
     to_land: tuple[ToLand, ...]
     landed: tuple[Landed, ...]
     moves: tuple[PinMove, ...]
-    pins: Mapping[str, Oid]
+    targets: Mapping[str, Target]
     floors: Mapping[str, Version]
     third_party: bool = False
+    rollback: str | None = None
+
+    @property
+    def pins(self) -> Mapping[str, Oid]:
+        """The commits to pin, by component."""
+        return {name: target.commit for name, target in self.targets.items()}
 
     @property
     def name(self) -> str:
@@ -156,6 +166,7 @@ class Staged:
         tree: the tree of the commit.
         commit: an unpublished commit of that tree on the target's tip, for what needs one.
         floors: the requirements that were raised.
+        entries: the pins that were moved in manifests.
         lock: what uv wrote differently.
     """
 
@@ -163,6 +174,7 @@ class Staged:
     tree: Oid
     commit: Oid
     floors: tuple[FloorMove, ...]
+    entries: tuple[EntryMove, ...]
     lock: LockDiff
 
 

@@ -54,6 +54,7 @@ class Component:
     Attributes:
         name: what people call it; for components found without a pins.toml, the submodule's name.
         site: where the pin is written.
+        also: further places where it is written; they must agree.
         url: where it is fetched from; None leaves it to `.gitmodules`.
         branch: the branch that pins must be on; None leaves it to `.gitmodules`, else to the remote's HEAD.
         distribution: the Python distribution it provides, if any.
@@ -68,6 +69,7 @@ class Component:
 
     name: str
     site: PinSite
+    also: tuple[PinSite, ...] = ()
     url: str | None = None
     branch: str | None = None
     distribution: str | None = None
@@ -78,6 +80,16 @@ class Component:
     tag: str | None = None
     waive: Mapping[str, str] = field(default_factory=dict)
     skip: str | None = None
+
+    @property
+    def sites(self) -> tuple[PinSite, ...]:
+        """All places where the pin is written."""
+        return (self.site, *self.also)
+
+    @property
+    def gitlink(self) -> str | None:
+        """The path of its gitlink; None where it has none."""
+        return next((site.path for site in self.sites if isinstance(site, GitlinkSite)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +129,6 @@ class Pins:
     def at_gitlink(self, path: str) -> Component | None:
         """Returns the component whose pin is the gitlink at `path`."""
         for component in self.components.values():
-            if isinstance(component.site, GitlinkSite) and component.site.path == path:
+            if component.gitlink == path:
                 return component
         return None

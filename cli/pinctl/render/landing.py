@@ -9,6 +9,7 @@ from pinctl.errors import ExitStatus
 from pinctl.model.landing import BumpPlan, Landed, Landing, Objections, PinMove, Staged, ToLand
 from pinctl.model.lock import LockDiff
 from pinctl.model.plan import LandingPlan
+from pinctl.render.output import Format, Output
 
 
 def landing_text(landing: Landing) -> RenderableType:
@@ -80,6 +81,19 @@ def objections_status(objections: Objections) -> ExitStatus:
     return ExitStatus.UNKNOWN if objections.unknown_only else ExitStatus.NO
 
 
+def print_objections(output: Output, objections: Objections, output_format: Format) -> ExitStatus:
+    """Prints what is in the way, and returns the exit status that says the same."""
+    output.answer(objections_text(objections), objections_json(objections), output_format)
+    return objections_status(objections)
+
+
+def print_rehearsal(output: Output, staged: Staged, diff: str, output_format: Format) -> None:
+    """Prints what a staged commit would do, in words and as a diff."""
+    output.answer(rehearsal_text(staged), rehearsal_json(staged, diff), output_format)
+    if output_format is Format.TEXT:
+        output.plain(f"\n{diff}" if diff else "")
+
+
 def rehearsal_text(staged: Staged) -> RenderableType:
     """Returns what landing would do: what has landed, what is to land, what moves."""
     bump = staged.bump
@@ -89,6 +103,10 @@ def rehearsal_text(staged: Staged) -> RenderableType:
     lines += [Text(f"  landed    {_landed_words(item)}") for item in bump.landed]
     lines += [Text(f"  to land   {_to_land_words(item)}") for item in bump.to_land]
     lines += [Text(f"  pin       {_move_words(move)}") for move in bump.moves]
+    lines += [
+        Text(f"  entry     {move.entry.manifest}:{move.entry.line} {move.entry.text} -> {move.after}")
+        for move in staged.entries
+    ]
     lines += [
         Text(f"  floor     {move.site.manifest}:{move.site.line} {move.site.text} -> {move.text}")
         for move in staged.floors
@@ -115,6 +133,16 @@ def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
                 "to": move.text,
             }
             for move in staged.floors
+        ],
+        "entries": [
+            {
+                "component": move.component,
+                "manifest": move.entry.manifest,
+                "line": move.entry.line,
+                "from": move.entry.text,
+                "to": move.after,
+            }
+            for move in staged.entries
         ],
         "lock": {
             "first_party": [change.words for change in staged.lock.first_party],

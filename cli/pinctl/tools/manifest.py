@@ -57,7 +57,7 @@ def project_name(manifest: TomlSource) -> str | None:
 
 def _sites(manifest: TomlSource, distribution: str) -> Iterator[tuple[KeyPath, FloorSite]]:
     wanted = canonicalize_name(distribution)
-    for array in _arrays(manifest):
+    for array in requirement_arrays(manifest):
         requirements = manifest.at(array)
         for index, text in enumerate(requirements if isinstance(requirements, list) else ()):
             if isinstance(text, str) and distribution_of(text) == wanted:
@@ -74,7 +74,8 @@ def _sites(manifest: TomlSource, distribution: str) -> Iterator[tuple[KeyPath, F
                 )
 
 
-def _arrays(manifest: TomlSource) -> Iterator[KeyPath]:
+def requirement_arrays(manifest: TomlSource) -> Iterator[KeyPath]:
+    """Lists the key paths of the arrays that may hold requirements."""
     yield from _ARRAYS
     for table in _GROUPS:
         groups = manifest.at(table)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from pinctl.errors import BadInputError, Mistake
 from pinctl.model.oid import ABBREVIATED
@@ -53,8 +53,13 @@ class _Pin(Shape):
         return RequirementSite(name=self.requirement or "")
 
 
+def _pin_tables(value: Any) -> Any:
+    """Lets a pin that is written in one place be a table instead of an array of them."""
+    return (value,) if isinstance(value, dict) else value
+
+
 class _Component(Shape):
-    pin: _Pin
+    pin: Annotated[tuple[_Pin, ...], BeforeValidator(_pin_tables)] = Field(min_length=1)
     url: Text | None = None
     branch: Text | None = None
     distribution: Text | None = None
@@ -114,7 +119,8 @@ def read_pins(path: Path, data: bytes | None = None) -> Pins:
 def _component(name: str, shape: _Component) -> Component:
     return Component(
         name=name,
-        site=shape.pin.site(),
+        site=shape.pin[0].site(),
+        also=tuple(pin.site() for pin in shape.pin[1:]),
         url=shape.url,
         branch=shape.branch,
         distribution=shape.distribution,
@@ -152,8 +158,8 @@ def _mistakes(source: TomlSource) -> Iterator[Mistake]:
         for code in waive if isinstance(waive, dict) else ():
             if code not in RULES:
                 yield mistake_at(source, ("components", name, "waive", code), f"is no rule{nearest(code, RULES)}")
-        pin = table.get("pin")
-        for kind, value in pin.items() if isinstance(pin, dict) else ():
-            if isinstance(value, str) and (other := sites.setdefault((kind, value), name)) != name:
-                words = f"{value!r} is the pin of {other!r} already"
-                yield mistake_at(source, ("components", name, "pin", kind), words)
+        for pin in table["pin"] if isinstance(table.get("pin"), list) else [table.get("pin")]:
+            for kind, value in pin.items() if isinstance(pin, dict) else ():
+                if isinstance(value, str) and (other := sites.setdefault((kind, value), name)) != name:
+                    words = f"{value!r} is the pin of {other!r} already"
+                    yield mistake_at(source, ("components", name, "pin", kind), words)

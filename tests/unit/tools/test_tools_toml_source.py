@@ -147,7 +147,7 @@ def test_a_key_path_is_written_as_people_do(path: KeyPath, text: str) -> None:
         (b"\n\na = \xff\n", 3, "is not UTF-8"),
         (b"a = 1\nb = '\xc3'\n", 2, "is not UTF-8"),
         (b"\xef\xbb\xbfa = 1\n", 1, "begins with a byte order mark, which TOML does not allow"),
-        (b"a = 1\nb = [1,\n\n", 3, "is no TOML: Unclosed array"),
+        (b"a = 1\nb = [1,\n\n", 2, "is no TOML: Invalid value"),
         (b"a = 1\nb = ", 2, "is no TOML: Invalid value"),
     ],
 )

@@ -15,8 +15,10 @@ from pinctl.flows.resolve import pulls_of
 from pinctl.flows.stack import REMOTE, Stack
 from pinctl.flows.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings
+from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid
 from pinctl.model.plan import LandingPlan
+from pinctl.model.rules import RULES
 from pinctl.tools.ci import Announced, announced_range
 from pinctl.tools.git.compose import scratch_commit, staged_tree
 from pinctl.tools.git.history import contains
@@ -24,6 +26,9 @@ from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
 from pinctl.tools.git.submodules import FILE
 from pinctl.tools.plan_file import plan_names, read_plan
 from pinctl.tools.toml_source import read_toml
+
+_REFUSED = frozenset({"PIN001", "PIN002", "PIN003", "PIN004", "PIN005", "PIN006", "PIN008", "FLR001"})
+"""The rules that no landing and no bump may break."""
 
 _FAMILIES: tuple[Callable[[Scope], Iterable[Finding]], ...] = (
     pin_findings,
@@ -64,6 +69,33 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
         items=tuple(_anchored(scope, finding) for finding in apply_waivers(scope, findings)),
         judged=_judged(scope),
     )
+
+
+def objections_to(stack: Stack, staged: Staged) -> Objections | None:
+    """Finds what a check would refuse of a staged commit, before it is published; None where there is nothing.
+
+    The lock is left out: uv made it a moment ago for this very tree. So is what was wrong with other components before.
+    """
+    judged = Range(base=staged.bump.tip, head=staged.commit, source="the staged commit")
+    scope = scope_of(stack, judged, Asked(), plans=_plans(stack))
+    rollback = staged.bump.rollback is not None
+    findings = [
+        finding
+        for family in (pin_findings, plan_findings, floor_findings)
+        for finding in family(scope)
+        if finding.component in staged.bump.targets
+        and finding.rule in _REFUSED
+        and not (rollback and RULES[finding.rule].trailer)
+    ]
+    objections = tuple(
+        Objection(
+            kind=ObjectionKind.UNKNOWN_CELL if finding.unknown else ObjectionKind.RULE,
+            message=f"{finding.rule} {finding.path}: {finding.message}",
+            hint=f"What that means: pinctl rule {finding.rule}",
+        )
+        for finding in findings
+    )
+    return Objections(objections=objections) if objections else None
 
 
 def find_range(stack: Stack, *, base: str | None, head: str | None) -> Range:

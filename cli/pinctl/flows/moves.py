@@ -1,0 +1,189 @@
+"""Decides how pins move to the commits that are wanted, and how floors follow them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from pinctl.flows.floors import manifests_at
+from pinctl.flows.sites import PinnedSite, pinned_sites, target_of
+from pinctl.flows.stack import Stack
+from pinctl.model.entry import Target, moved_text
+from pinctl.model.landing import Landed, Objection, ObjectionKind, PinMove
+from pinctl.model.oid import Oid
+from pinctl.model.pins import Component, FloorPolicy
+from pinctl.model.releases import newest
+from pinctl.tools.git.history import contains, log, merge_base
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """Where a component's pin is to go.
+
+    Attributes:
+        landed: the changes that it must contain.
+        at_least: whether a pin that contains them already may stay, further on.
+    """
+
+    commit: Oid
+    landed: tuple[Landed, ...] = ()
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moves:
+    """How pins and floors move.
+
+    Attributes:
+        targets: by component, what its pins are to name.
+        moves: the pins that are not there yet.
+        floors: by component, the lowest version that its floors are to have.
+    """
+
+    targets: Mapping[str, Target]
+    moves: tuple[PinMove, ...]
+    floors: Mapping[str, Version]
+
+
+def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | tuple[Objection, ...]:
+    """Decides how pins move from where a commit of the superproject has them.
+
+    Args:
+        stack: the opened stack.
+        tip: the commit of the superproject.
+        wants: where they are to go, by component.
+
+    Returns:
+        The moves, or everything that is in their way.
+    """
+    gitlinks = stack.repository.gitlinks(tip)
+    manifests = manifests_at(stack, tip)
+    targets: dict[str, Target] = {}
+    moves: list[PinMove] = []
+    floors: dict[str, Version] = {}
+    objections: list[Objection] = []
+    for name, want in wants.items():
+        component = stack.pins.components[name]
+        sites = pinned_sites(stack, component, gitlinks, manifests)
+        before = sites[0].commit if sites else None
+        commit = _destination(stack, component, before, want)
+        if isinstance(commit, Objection):
+            objections.append(commit)
+            continue
+        target = target_of(stack, component, commit)
+        stuck = [site for site in sites if site.entry is not None and moved_text(site.entry, target) is None]
+        if stuck:
+            objections.append(_not_a_release(component, commit, stuck))
+            continue
+        targets[name] = target
+        if before != commit or any(_differs(site, target) for site in sites):
+            moves.append(_move(stack, component, sites, before, commit, want.landed))
+        floor = _floor(stack, component, commit, tuple(item.commit for item in want.landed))
+        if isinstance(floor, Objection):
+            objections.append(floor)
+        elif floor is not None:
+            floors[name] = floor
+    return tuple(objections) or Moves(targets=targets, moves=tuple(moves), floors=floors)
+
+
+def newest_of(stack: Stack, component: Component, landed: tuple[Landed, ...]) -> Oid:
+    """Returns, of the commits of landed changes, the one that contains the others."""
+    repository = stack.mirror(component).repository
+    found = landed[0].commit
+    for item in landed[1:]:
+        if contains(repository, commit=item.commit, ancestor=found):
+            found = item.commit
+    return found
+
+
+def _destination(stack: Stack, component: Component, before: Oid | None, want: Want) -> Oid | Objection:
+    if before is None or not want.at_least:
+        return want.commit
+    repository = stack.mirror(component).repository
+    stack.obtain(component, before)
+    if not contains(repository, commit=stack.tip(component), ancestor=before):
+        return want.commit
+    if all(contains(repository, commit=before, ancestor=item.commit) for item in want.landed):
+        return before
+    if contains(repository, commit=want.commit, ancestor=before):
+        return want.commit
+    return Objection(
+        kind=ObjectionKind.MOVES_BACK,
+        message=f"{component.name} is pinned at {before.short}, which {want.commit.short} does not contain",
+        hint=f"Pin a commit of {stack.branch(component)} that contains both.",
+    )
+
+
+def _differs(site: PinnedSite, target: Target) -> bool:
+    if site.entry is None:
+        return site.text != target.commit
+    return moved_text(site.entry, target) != site.text
+
+
+def _not_a_release(component: Component, commit: Oid, stuck: list[PinnedSite]) -> Objection:
+    return Objection(
+        kind=ObjectionKind.NOT_A_RELEASE,
+        message=f"{component.name} is pinned by release, and {commit.short} is none",
+        hint=f"Name a release: pinctl bump {component.name}@TAG, or pinctl bump --release {component.name}.",
+        details=tuple(f"{site.place}:{site.line} {site.text}" for site in stuck),
+    )
+
+
+def _move(
+    stack: Stack,
+    component: Component,
+    sites: tuple[PinnedSite, ...],
+    before: Oid | None,
+    after: Oid,
+    landed: tuple[Landed, ...],
+) -> PinMove:
+    repository = stack.mirror(component).repository
+    if before is not None:
+        stack.obtain(component, before)
+    base = merge_base(repository, before, after) if before is not None else None
+    incoming = log(repository, f"{base}..{after}" if base else after)
+    return PinMove(
+        component=component,
+        path=component.gitlink or (sites[0].place if sites else component.name),
+        before=before,
+        after=after,
+        version=stack.version(component, after),
+        incoming=tuple(entry.subject for entry in incoming),
+        landed=landed,
+    )
+
+
+def _floor(stack: Stack, component: Component, pin: Oid, required: tuple[Oid, ...]) -> Version | Objection | None:
+    """Returns the lowest version that a component's floors are to have, if its policy sets one."""
+    if component.distribution is None or component.floor is FloorPolicy.KEEP:
+        return None
+    floor = _floor_by_policy(stack, component, pin, required)
+    at_pin = stack.version(component, pin)
+    if floor is None or at_pin is None or floor <= at_pin:
+        return floor
+    return Objection(
+        kind=ObjectionKind.FLOOR,
+        message=f"{component.name}'s floor would be {floor}, above its version at pin {pin.short}, {at_pin}",
+        hint=f"Look at the tags of {component.name}, or give it another floor policy in pins.toml.",
+    )
+
+
+def _floor_by_policy(stack: Stack, component: Component, pin: Oid, required: tuple[Oid, ...]) -> Version | None:
+    match component.floor:
+        case FloorPolicy.KEEP:
+            return None
+        case FloorPolicy.AT_PIN:
+            version = stack.version(component, pin)
+            # A local label (+g1a2b3c) says which commit it was built from; a floor cannot hold one (PEP 440).
+            return Version(version.public) if version is not None else None
+        case FloorPolicy.RELEASE:
+            release = newest(stack.releases(component, pin))
+            return release.version if release else None
+        case FloorPolicy.REQUIRED_CHANGE:
+            repository = stack.mirror(component).repository
+            holding = (
+                release.version
+                for release in stack.releases(component)
+                if all(contains(repository, commit=release.commit, ancestor=change) for change in required)
+            )
+            return min(holding, default=None)

@@ -1,0 +1,109 @@
+"""Reads a component's pin wherever it is written: gitlink, entries of tool.uv.sources, exact requirements."""
+
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.stack import Stack
+from pinctl.model.entry import Entry, EntryKind, Target
+from pinctl.model.oid import Oid
+from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSite
+from pinctl.tools.sources import exact_entries, source_entries
+from pinctl.tools.toml_source import TomlSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedSite:
+    """One place where a component is pinned.
+
+    Attributes:
+        place: the gitlink's path, or the manifest's.
+        line: counted from 1; None for a gitlink.
+        text: what stands there.
+        commit: what that means; None where no tag says so.
+        entry: the entry, where it stands in a manifest.
+    """
+
+    place: str
+    line: int | None
+    text: str
+    commit: Oid | None
+    entry: Entry | None = None
+
+
+def pinned_sites(
+    stack: Stack, component: Component, gitlinks: dict[str, Oid], manifests: tuple[TomlSource, ...]
+) -> tuple[PinnedSite, ...]:
+    """Lists the places where a component is pinned, in the order in which pins.toml names them.
+
+    Raises:
+        CouldNotFindOutError: a place names a commit that no remote has.
+    """
+    found: list[PinnedSite] = []
+    for site in component.sites:
+        match site:
+            case GitlinkSite(path=path):
+                pin = gitlinks.get(path)
+                if pin is not None:
+                    found.append(PinnedSite(place=path, line=None, text=pin, commit=pin))
+            case _:
+                found += [
+                    PinnedSite(
+                        place=entry.manifest,
+                        line=entry.line,
+                        text=entry.text,
+                        commit=_commit_of(stack, component, entry),
+                        entry=entry,
+                    )
+                    for manifest in manifests
+                    for entry in entries_of(component, manifest)
+                ]
+    return tuple(found)
+
+
+def entries_of(component: Component, manifest: TomlSource) -> tuple[Entry, ...]:
+    """Lists the entries of a manifest that pin a component."""
+    found: list[Entry] = []
+    for site in component.sites:
+        match site:
+            case SourceSite(name=name):
+                found += source_entries(manifest, name)
+            case RequirementSite(name=name):
+                found += exact_entries(manifest, name)
+            case GitlinkSite():
+                pass
+    return tuple(found)
+
+
+def target_of(stack: Stack, component: Component, commit: Oid) -> Target:
+    """Returns what a component's pins are to name when they move to a commit."""
+    named = [release for release in stack.releases(component) if release.commit == commit]
+    release = max(named, key=lambda item: item.version, default=None)
+    return Target(commit=commit, tag=release.tag if release else None, version=release.version if release else None)
+
+
+def _commit_of(stack: Stack, component: Component, entry: Entry) -> Oid | None:
+    match entry.kind:
+        case EntryKind.REV:
+            return stack.obtain(component, entry.text)
+        case EntryKind.TAG:
+            return _of_tag(stack, component, entry.text)
+        case EntryKind.BRANCH:
+            return stack.mirror(component).tip(entry.text)
+        case EntryKind.URL | EntryKind.VERSION:
+            return _of_version(stack, component, entry.version)
+
+
+def _of_tag(stack: Stack, component: Component, tag: str) -> Oid:
+    commit = stack.mirror(component).repository.resolve(f"refs/tags/{tag}")
+    if commit is None:
+        raise CouldNotFindOutError(f"{component.name}: its remote has no tag {tag}")
+    return commit
+
+
+def _of_version(stack: Stack, component: Component, version: Version | None) -> Oid | None:
+    for release in stack.releases(component):
+        if release.version == version:
+            return release.commit
+    return None

@@ -1,0 +1,232 @@
+"""Kills landings at every step, and moves refs under them: the repository is as before, or the landing is whole."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinctl.flows.prove import prove
+from pinctl.tools.git.compose import commit_tree
+from support import Demo, Git, Pinctl
+from support.snapshot import difference, snapshot, unchanged
+from support.stack import LANDING, PUBLISHED, commit, run
+
+# Runs pinctl, and is killed as one function is entered or left; or as a process is started, the first one being 1.
+KILLED = """
+import importlib, os, signal, subprocess, sys
+
+name, when, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if name == "process":
+    left, start = int(when), subprocess.Popen.__init__
+
+    def counted(*positional, **named):
+        global left
+        left -= 1
+        if left == 0:
+            kill()
+        start(*positional, **named)
+
+    subprocess.Popen.__init__ = counted
+else:
+    module, _, attribute = name.rpartition(".")
+    holder = importlib.import_module(module)
+    function = getattr(holder, attribute)
+
+    def stop(*positional, **named):
+        if when == "after":
+            function(*positional, **named)
+        kill()
+
+    setattr(holder, attribute, stop)
+
+from pinctl.app import main
+
+sys.argv = ["pinctl", *arguments]
+main()
+"""
+STEPS = [
+    ("pinctl.flows.land.resolve", "before"),
+    ("pinctl.flows.compose.edit_tree", "before"),
+    ("pinctl.flows.stage.scratch_commit", "before"),
+    ("pinctl.tools.uv.lock", "before"),
+    ("pinctl.tools.uv.lock", "after"),
+    ("pinctl.flows.matrix.python_for", "before"),
+    ("pinctl.tools.environment._make", "after"),
+    ("pinctl.flows.prove.run_matrix", "before"),
+    ("pinctl.flows.prove.run_matrix", "after"),
+    ("pinctl.flows.publish.commit_tree", "before"),
+    ("pinctl.flows.publish.commit_tree", "after"),
+    ("pinctl.flows.publish.move_ref", "before"),
+    ("pinctl.flows.publish.move_ref", "after"),
+]
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache and a directory for temporary files that hold nothing of other tests."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    return tmp_path / "cache/pinctl"
+
+
+def test_killed_at_any_step_nothing_is_half_done_and_the_next_run_lands(
+    demo: Demo, pinctl: Pinctl, git: Git, own_cache: Path
+) -> None:
+    for name, when in STEPS:
+        before = snapshot(demo.superproject)
+
+        _killed(demo, name, when)
+
+        landed = difference(before, snapshot(demo.superproject))
+        assert landed == (PUBLISHED if (name, when) == STEPS[-1] else set()), (name, when)
+    whole = git(demo.superproject, "rev-parse", LANDING)
+    again = pinctl("land", "packed-generate", "--format", "json", cwd=demo.superproject)
+    assert (again.status, json.loads(again.stdout)["commit"]) == (0, whole), "what the killed run published is whole"
+
+    git(demo.superproject, "branch", "--quiet", "-D", LANDING)
+    result = pinctl("land", "packed-generate", "--format", "json", cwd=demo.superproject)
+
+    assert result.status == 0, result.stderr + result.stdout
+    # All dates are fixed: had a crash left anything behind that mattered, this would be another commit.
+    assert git(demo.superproject, "rev-parse", LANDING) == whole
+    assert list((own_cache / "scratch").iterdir()) == []
+    assert git(demo.superproject, "fsck", "--no-dangling") == ""
+
+
+def test_killed_as_it_starts_any_process_nothing_is_half_done(
+    demo: Demo, pinctl: Pinctl, git: Git, own_cache: Path, tmp_path: Path
+) -> None:
+    kills = 0
+    for number in range(1, 1000, 9):
+        before = snapshot(demo.superproject)
+        if _ended(demo, "process", str(number)).returncode == 0:
+            break
+        kills += 1
+        assert difference(before, snapshot(demo.superproject)) in (set(), PUBLISHED), number
+    assert kills > 5
+
+    git(demo.superproject, "branch", "--quiet", "-D", LANDING)
+    assert pinctl("land", "packed-generate", cwd=demo.superproject).status == 0
+
+    assert list((own_cache / "scratch").iterdir()) == []
+    assert list((tmp_path / "tmp").iterdir()) == [], "what a killed run left outside the cache stays for ever"
+    assert git(demo.superproject, "fsck", "--no-dangling") == ""
+
+
+@pytest.mark.parametrize("attribute", ["_lock_of", "_remove"])
+def test_killed_while_it_makes_or_removes_scratch_the_next_run_removes_it(
+    demo: Demo, pinctl: Pinctl, own_cache: Path, attribute: str
+) -> None:
+    _killed(demo, f"pinctl.tools.places.{attribute}", "before")
+    assert list((own_cache / "scratch").iterdir()) != []
+
+    assert pinctl("land", "packed-generate", cwd=demo.superproject).status == 0
+
+    assert list((own_cache / "scratch").iterdir()) == []
+
+
+def test_the_branch_is_moved_between_staging_and_publishing(
+    demo: Demo, pinctl: Pinctl, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*arguments: Any, **options: Any) -> str:
+        _take_the_branch(demo)
+        return commit_tree(*arguments, **options)
+
+    _assert_lost(demo, pinctl, git, monkeypatch, "pinctl.flows.publish.commit_tree", late)
+
+
+def test_the_branch_is_taken_while_the_matrix_runs(
+    demo: Demo, pinctl: Pinctl, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*arguments: Any, **options: Any) -> Any:
+        _take_the_branch(demo)
+        return prove(*arguments, **options)
+
+    _assert_lost(demo, pinctl, git, monkeypatch, "pinctl.flows.land.prove", late)
+
+
+def test_the_branch_is_checked_out_while_the_matrix_runs(
+    demo: Demo, pinctl: Pinctl, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pinctl("land", "packed-generate", cwd=demo.superproject).status == 0
+    commit(demo.remote("prime-rl"), "main", "Move on", files={"notes": "a note\n"})
+    switched = []
+
+    def late(*arguments: Any, **options: Any) -> Any:
+        git(demo.superproject, "checkout", "--quiet", LANDING)
+        switched.append(snapshot(demo.superproject))
+        return prove(*arguments, **options)
+
+    monkeypatch.setattr("pinctl.flows.land.prove", late)
+    result = pinctl("land", "packed-generate", cwd=demo.superproject)
+
+    (before,) = switched
+    assert difference(before, snapshot(demo.superproject)) == set()
+    assert result.status in {1, 3}
+    assert LANDING in result.stdout + result.stderr
+
+
+def test_a_landing_that_another_run_has_published_meanwhile_is_not_overwritten(
+    demo: Demo, pinctl: Pinctl, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        monkeypatch.setenv("GIT_COMMITTER_NAME", "Other")
+        monkeypatch.setenv("GIT_COMMITTER_EMAIL", "other@pinctl.example")
+        other = [sys.executable, "-m", "pinctl", "land", "packed-generate"]
+        subprocess.run(other, cwd=demo.superproject, env=environment, check=True, capture_output=True)
+        return prove(*arguments, **options)
+
+    environment = {**os.environ, "GIT_COMMITTER_NAME": "Other", "GIT_COMMITTER_EMAIL": "other@pinctl.example"}
+    monkeypatch.setattr("pinctl.flows.land.prove", late)
+    result = pinctl("land", "packed-generate", cwd=demo.superproject)
+
+    assert git(demo.superproject, "log", "-1", "--format=%cn", LANDING) == "Other"
+    assert (result.status, result.stdout) == (3, "")
+
+
+def _assert_lost(
+    demo: Demo,
+    pinctl: Pinctl,
+    git: Git,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    late: Callable[..., Any],
+) -> None:
+    before = snapshot(demo.superproject)
+    monkeypatch.setattr(name, late)
+    with unchanged(demo.remote("prime-rl")):
+        result = pinctl("land", "packed-generate", cwd=demo.superproject)
+
+    assert git(demo.superproject, "log", "-1", "--format=%s", LANDING) == "Mine"
+    assert difference(before, snapshot(demo.superproject)) == PUBLISHED
+    assert (result.status, result.stdout) == (3, "")
+    assert result.stderr == (
+        f"error: {LANDING} was moved by somebody else meanwhile; nothing was changed\nhint: Run this again.\n"
+    )
+
+
+def _take_the_branch(demo: Demo) -> None:
+    main = run(demo.superproject, "rev-parse", "main")
+    commit(demo.superproject, LANDING, "Mine", parents=(main,), files={"mine": "mine\n"})
+
+
+def _killed(demo: Demo, name: str, when: str) -> None:
+    ended = _ended(demo, name, when)
+    assert ended.returncode == -signal.SIGKILL, (name, when, ended)
+
+
+def _ended(demo: Demo, name: str, when: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", KILLED, name, when, "land", "packed-generate"]
+    return subprocess.run(command, cwd=demo.superproject, check=False, capture_output=True, text=True)

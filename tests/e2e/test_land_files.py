@@ -96,7 +96,7 @@ def test_a_plan_with_many_mistakes(demo: Demo, pinctl: Pinctl, git: Git) -> None
             ),
             ("brunch", "changes[2].brunch", "is no key of this table; did you mean 'branch'?"),
             (
-                '"verifiers"]\n',
+                '"verifiers"]\n\n[contract]',
                 "changes[2].pins[1]",
                 "no change of this plan is in 'verifiers', so nothing says where its pin should move",
             ),

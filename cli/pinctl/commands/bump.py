@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pinctl.commands.invocation import FormatOption, OntoOption, invocation, leave
+from pinctl.commands.invocation import EXCLUDE_OPTION, FormatOption, OntoOption, invocation, leave
 from pinctl.errors import BadInputError
 from pinctl.render.output import Format
 
@@ -27,6 +27,7 @@ def bump(
     rollback: Annotated[
         str | None, typer.Option("--rollback", help="Let pins move back, for this reason.", metavar="REASON")
     ] = None,
+    exclude_conflicting: Annotated[bool, EXCLUDE_OPTION] = False,
     with_push: Annotated[bool, typer.Option("--push", help="Push the branch, atomically and under a lease.")] = False,
     with_plan: Annotated[bool, typer.Option("--plan", help="Show what it would do as a diff, and do nothing.")] = False,
     output_format: FormatOption = Format.TEXT,
@@ -43,7 +44,9 @@ def bump(
     if with_plan and with_push:
         raise BadInputError("--plan does nothing, so there is nothing to --push")
     run = invocation(context)
-    how = BumpOptions(release=release, onto=onto, third_party=third_party, rollback=rollback)
+    how = BumpOptions(
+        release=release, onto=onto, third_party=third_party, rollback=rollback, exclude_conflicting=exclude_conflicting
+    )
     if with_plan:
         stack, staged = rehearse_bump(run.where, tuple(components), how=how)
         if isinstance(staged, Objections):

@@ -16,6 +16,10 @@ OntoOption = Annotated[
     typer.Option("--onto", help="The branch to land on, instead of the superproject's own.", metavar="BRANCH"),
 ]
 
+EXCLUDE_OPTION = typer.Option(
+    "--exclude-conflicting", help="Leave new workspace members out for which uv finds no solution."
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:

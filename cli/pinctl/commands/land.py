@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pinctl.commands.invocation import FormatOption, OntoOption, PlanName, invocation, leave
+from pinctl.commands.invocation import EXCLUDE_OPTION, FormatOption, OntoOption, PlanName, invocation, leave
 from pinctl.errors import BadInputError
 from pinctl.render.output import Format
 
@@ -13,6 +13,7 @@ def land(
     context: typer.Context,
     name: PlanName,
     onto: OntoOption = None,
+    exclude_conflicting: Annotated[bool, EXCLUDE_OPTION] = False,
     with_push: Annotated[bool, typer.Option("--push", help="Push landing/NAME, atomically and under a lease.")] = False,
     with_abort: Annotated[bool, typer.Option("--abort", help="Remove landing/NAME here instead.")] = False,
     output_format: FormatOption = Format.TEXT,
@@ -36,7 +37,14 @@ def land(
             return
         run.output.answer(f"{removed} is gone", {"branch": removed}, output_format)
         return
-    landing = carry_out(run.where, name, onto=onto, with_push=with_push, tell=run.output.progress)
+    landing = carry_out(
+        run.where,
+        name,
+        onto=onto,
+        exclude_conflicting=exclude_conflicting,
+        with_push=with_push,
+        tell=run.output.progress,
+    )
     if isinstance(landing, Objections):
         leave(print_objections(run.output, landing, output_format))
         return

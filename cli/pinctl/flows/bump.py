@@ -21,12 +21,14 @@ class BumpOptions:
         onto: the branch to land on, where it is not the superproject's own.
         third_party: whether versions of other people's packages may move in the lock.
         rollback: why pins may move back; None where they may not.
+        exclude_conflicting: whether new members of the workspace that have no solution are left out of it.
     """
 
     release: bool = False
     onto: str | None = None
     third_party: bool = False
     rollback: str | None = None
+    exclude_conflicting: bool = False
 
 
 def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> BumpPlan | Objections:
@@ -69,6 +71,7 @@ def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> B
         floors=moves.floors,
         third_party=how.third_party,
         rollback=how.rollback,
+        exclude_conflicting=how.exclude_conflicting,
     )
 
 

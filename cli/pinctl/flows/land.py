@@ -36,13 +36,16 @@ def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Stage
     return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
 
 
-def land(where: Where, name: str, *, onto: str | None, with_push: bool, tell: Tell) -> Landing | Objections:
+def land(
+    where: Where, name: str, *, onto: str | None, exclude_conflicting: bool, with_push: bool, tell: Tell
+) -> Landing | Objections:
     """Resolves, stages, proves and publishes a plan.
 
     Args:
         where: where the user stands.
         name: the plan's name.
         onto: the branch to land on, where it is not the superproject's own.
+        exclude_conflicting: whether new members of the workspace that have no solution are left out of it.
         with_push: whether the landing branch is pushed too.
         tell: hears the progress.
 
@@ -61,6 +64,7 @@ def land(where: Where, name: str, *, onto: str | None, with_push: bool, tell: Te
     bump = resolve(stack, plan, onto=onto)
     if isinstance(bump, Objections):
         return bump
+    bump = replace(bump, exclude_conflicting=exclude_conflicting)
     return _carry_out(stack, bump, with_push=with_push, tell=tell)
 
 

@@ -1,5 +1,7 @@
 """Writes a landing's commit message, and reads its trailers back."""
 
+from collections.abc import Iterable
+
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven
 from pinctl.model.matrix import Verdict
 from pinctl.model.rules import ROLLBACK_TRAILER
@@ -23,7 +25,9 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
         raised = sorted(
             {f"{move.component} {move.before} -> {move.after} in {move.site.manifest}" for move in staged.floors}
         )
-        blocks.append("Floors:\n" + "\n".join(f"- {line}" for line in raised))
+        blocks.append("Floors:\n" + _items(raised))
+    if staged.excluded:
+        blocks.append("Left out of the workspace, for uv finds no solution with it:\n" + _items(staged.excluded))
     blocks.append(_proof(proven))
     trailers = [*trailers_of(bump)]
     if proven.certificate is not None:
@@ -63,6 +67,10 @@ def is_same_landing(message: str, bump: BumpPlan) -> bool:
 def is_landing(message: str, heading: str) -> bool:
     """Tells whether a commit message is that of any landing under a heading."""
     return heading in message.splitlines()
+
+
+def _items(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _subject(bump: BumpPlan) -> str:

@@ -1,6 +1,7 @@
 """Reads a component's pin wherever it is written: gitlink, entries of tool.uv.sources, exact requirements."""
 
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 from packaging.version import Version
 
@@ -10,7 +11,7 @@ from pinctl.model.entry import Entry, EntryKind, Target
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSite
 from pinctl.tools.sources import exact_entries, source_entries
-from pinctl.tools.toml_source import TomlSource
+from pinctl.tools.toml_source import TomlSource, read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,17 @@ def entries_of(component: Component, manifest: TomlSource) -> tuple[Entry, ...]:
             case GitlinkSite():
                 pass
     return tuple(found)
+
+
+def component_manifests(stack: Stack, component: Component, commit: Oid) -> tuple[TomlSource, ...]:
+    """Returns every pyproject.toml of a component's commit."""
+    repository = stack.mirror(component).repository
+    paths = (entry.path for entry in repository.entries(stack.obtain(component, commit)))
+    return tuple(
+        read_toml(Path(path), repository.read(commit, path) or b"")
+        for path in paths
+        if PurePosixPath(path).name == "pyproject.toml"
+    )
 
 
 def target_of(stack: Stack, component: Component, commit: Oid) -> Target:

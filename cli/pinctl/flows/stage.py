@@ -1,8 +1,10 @@
 """Stages a landing: builds the candidate commit out of sight, with a lock that uv made for exactly that tree."""
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pinctl.flows.compose import compose
+from pinctl.flows.conflict import Explanation, explain, without_members
 from pinctl.flows.stack import Stack
 from pinctl.flows.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
@@ -12,6 +14,7 @@ from pinctl.tools import uv
 from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, scratch_commit, write_blob
 from pinctl.tools.lockfile import compare_locks
 from pinctl.tools.places import scratch
+from pinctl.tools.toml_source import read_toml
 
 
 def dirty_target_files(stack: Stack) -> Objection | None:
@@ -51,18 +54,18 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
     composed = compose(stack, bump)
     if isinstance(composed, Objections):
         return composed
-    tree = composed.tree
+    tree, diff = composed.tree, LockDiff()
+    excluded: tuple[str, ...] = ()
     path = stack.pins.superproject.lock
-    before = stack.repository.blob_at(bump.tip, path) if path is not None else None
-    diff = LockDiff()
-    if path is not None and before is not None:
+    if path is not None and stack.repository.blob_at(bump.tip, path) is not None:
         locked = _locked(stack, bump, tree, path)
         if isinstance(locked, Objection):
             return Objections(objections=(locked,))
-        diff = _compared(stack, bump, path, locked)
+        tree, excluded = locked.tree, locked.excluded
+        diff = _compared(stack, bump, path, locked.lock)
         if diff.third_party and not bump.third_party:
             return Objections(objections=(_third_party(diff),))
-        edit = Edit(path=path, mode=FILE_MODE, oid=write_blob(stack.repository, locked))
+        edit = Edit(path=path, mode=FILE_MODE, oid=write_blob(stack.repository, locked.lock))
         tree = edit_tree(stack.repository, tree, [edit])
     return Staged(
         bump=bump,
@@ -70,6 +73,7 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
         commit=scratch_commit(stack.repository, tree, parent=bump.tip),
         floors=composed.floors,
         entries=composed.entries,
+        excluded=excluded,
         lock=diff,
     )
 
@@ -89,18 +93,46 @@ def _third_party(diff: LockDiff) -> Objection:
     )
 
 
-def _locked(stack: Stack, bump: BumpPlan, tree: Oid, path: str) -> bytes | Objection:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Locked:
+    """A lock, with the tree it is of: that of the landing, maybe with members left out of the workspace."""
+
+    lock: bytes
+    tree: Oid
+    excluded: tuple[str, ...]
+
+
+def _locked(stack: Stack, bump: BumpPlan, tree: Oid, path: str) -> _Locked | Objection:
     moved = tuple(move.component.distribution or move.component.name for move in bump.moves)
     with scratch() as directory:
         commit = scratch_commit(stack.repository, tree, parent=bump.tip)
         top = stack.lay_out(commit, directory / stack.name)
         project = top / Path(*PurePosixPath(path).parts).parent
         refused = uv.lock(project, refresh=moved)
+        excluded: tuple[str, ...] = ()
         if refused is not None:
-            return Objection(
-                kind=ObjectionKind.LOCK,
-                message=f"uv finds no lock for {stack.name} with the new pins",
-                hint="Mend the requirements on the branch that is to land, or in the component that brought them.",
-                details=tuple(refused.explanation.splitlines()),
-            )
-        return (top / Path(*PurePosixPath(path).parts)).read_bytes()
+            explanation = explain(stack, bump, tree=tree, project=project, refused=refused)
+            if not (bump.exclude_conflicting and explanation.exclude):
+                return _no_lock(stack, refused, explanation)
+            manifest = str(PurePosixPath(path).parent / "pyproject.toml")
+            excluded = explanation.exclude
+            data = without_members(read_toml(project / "pyproject.toml"), excluded)
+            (project / "pyproject.toml").write_bytes(data)
+            edit = Edit(path=manifest, mode=FILE_MODE, oid=write_blob(stack.repository, data))
+            tree = edit_tree(stack.repository, tree, [edit])
+            refused = uv.lock(project, refresh=moved)
+            if refused is not None:
+                return _no_lock(stack, refused, explanation)
+        return _Locked(lock=(project / PurePosixPath(path).name).read_bytes(), tree=tree, excluded=excluded)
+
+
+def _no_lock(stack: Stack, refused: uv.Refused, explanation: Explanation) -> Objection:
+    hint = "Mend the requirements on the branch that is to land, or in the component that brought them."
+    if explanation.exclude:
+        hint = "Run it with --exclude-conflicting to leave that member out in the same commit."
+    return Objection(
+        kind=ObjectionKind.LOCK,
+        message=f"uv finds no lock for {stack.name} with the new pins",
+        hint=hint,
+        details=(*refused.explanation.splitlines(), *explanation.lines),
+    )

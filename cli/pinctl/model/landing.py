@@ -134,6 +134,7 @@ class BumpPlan:
         floors: the lowest version that each component's floors are to have.
         third_party: whether versions of other people's packages may move in the lock.
         rollback: why pins may move back; None where they may not.
+        exclude_conflicting: whether new members of the workspace that have no solution are left out of it.
     """
 
     target: str
@@ -146,6 +147,7 @@ class BumpPlan:
     floors: Mapping[str, Version]
     third_party: bool = False
     rollback: str | None = None
+    exclude_conflicting: bool = False
 
     @property
     def pins(self) -> Mapping[str, Oid]:
@@ -167,6 +169,7 @@ class Staged:
         commit: an unpublished commit of that tree on the target's tip, for what needs one.
         floors: the requirements that were raised.
         entries: the pins that were moved in manifests.
+        excluded: the new members that were left out of the workspace.
         lock: what uv wrote differently.
     """
 
@@ -175,6 +178,7 @@ class Staged:
     commit: Oid
     floors: tuple[FloorMove, ...]
     entries: tuple[EntryMove, ...]
+    excluded: tuple[str, ...]
     lock: LockDiff
 
 

@@ -111,6 +111,7 @@ def rehearsal_text(staged: Staged) -> RenderableType:
         Text(f"  floor     {move.site.manifest}:{move.site.line} {move.site.text} -> {move.text}")
         for move in staged.floors
     ]
+    lines += [Text(f"  exclude   {member}: no solution with it in the workspace") for member in staged.excluded]
     lines += [Text(f"  lock      {words}") for words in _lock_words(staged.lock)]
     return Group(*lines)
 
@@ -144,6 +145,7 @@ def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
             }
             for move in staged.entries
         ],
+        "excluded": list(staged.excluded),
         "lock": {
             "first_party": [change.words for change in staged.lock.first_party],
             "third_party": [change.words for change in staged.lock.third_party],

@@ -49,6 +49,15 @@ def raise_floors(
     return replace_strings(manifest, replacements) if replacements else manifest.data, tuple(moves)
 
 
+def all_requirements(manifest: TomlSource) -> tuple[str, ...]:
+    """Lists every requirement of a manifest, in the order of its arrays."""
+    found: list[str] = []
+    for array in requirement_arrays(manifest):
+        requirements = manifest.at(array)
+        found += [text for text in requirements if isinstance(text, str)] if isinstance(requirements, list) else []
+    return tuple(found)
+
+
 def project_name(manifest: TomlSource) -> str | None:
     """Returns the normalised name of the project that a manifest describes."""
     name = manifest.at(("project", "name"))

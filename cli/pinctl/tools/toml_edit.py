@@ -48,10 +48,42 @@ def set_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
         table.add(key_path[-1], value)
         data = tomlkit.dumps(document).encode("utf-8")
     except TOMLKitError as error:
-        mistake = Mistake(key=dotted(key_path), line=source.line(key_path), message=f"cannot be added: {error}")
-        raise BadFileError(source.path, (mistake,), hint=f'Add it by hand: {key_path[-1]} = "{value}"') from error
+        raise _cannot_add(source, key_path, f'add {key_path[-1]} = "{value}"', error) from error
     _verify(source, data, {key_path: value})
     return data
+
+
+def append_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
+    """Returns a file in which an array of strings has one more at its end; the array is made where its table has none.
+
+    Raises:
+        BadFileError: the table is not there, or laid out in a way that the editor cannot read.
+    """
+    items = source.at(key_path)
+    try:
+        document = tomlkit.parse(source.data)
+        table: Any = document
+        for part in key_path[:-1]:
+            table = table[part]
+        if isinstance(items, list):
+            table[key_path[-1]].append(value)
+        else:
+            table.add(key_path[-1], [value])
+        data = tomlkit.dumps(document).encode("utf-8")
+    except (TOMLKitError, KeyError) as error:
+        raise _cannot_add(source, key_path, f'add "{value}" to {dotted(key_path)}', error) from error
+    expected = _copied(source.values)
+    container = expected
+    for part in key_path[:-1]:
+        container = container[part]
+    container[key_path[-1]] = [*items, value] if isinstance(items, list) else [value]
+    _compare(source, data, expected, dotted(key_path))
+    return data
+
+
+def _cannot_add(source: TomlSource, key_path: KeyPath, by_hand: str, error: Exception) -> BadFileError:
+    mistake = Mistake(key=dotted(key_path), line=source.line(key_path), message=f"cannot be added: {error}")
+    return BadFileError(source.path, (mistake,), hint=f"Do it by hand: {by_hand}")
 
 
 def _rewritten(literal: bytes, value: str) -> bytes:
@@ -69,14 +101,16 @@ def _verify(source: TomlSource, data: bytes, replacements: Mapping[KeyPath, str]
         for part in key_path[:-1]:
             container = container[part]
         container[key_path[-1]] = value
+    _compare(source, data, expected, ", ".join(map(dotted, replacements)))
+
+
+def _compare(source: TomlSource, data: bytes, expected: Any, what: str) -> None:
     try:
         edited = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CouldNotFindOutError(f"editing {source.path} would break it: {error}") from error
     if edited != expected:
-        raise CouldNotFindOutError(
-            f"editing {source.path} would change more than {', '.join(map(dotted, replacements))}"
-        )
+        raise CouldNotFindOutError(f"editing {source.path} would change more than {what}")
 
 
 def _copied(value: Any) -> Any:

@@ -1,15 +1,19 @@
 """Runs uv: locks, and makes environments to run code in."""
 
 import os
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import uv
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.process import Ended, run
+from pinctl.tools.toml_source import read_toml
 
 # What a user's shell may hold that would change uv's answer, not just its speed or its access to the index.
 _ANSWER_CHANGING = frozenset(
@@ -67,7 +71,8 @@ def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> 
     # uv does not take the two together. Offline we can do without: uv keys its cache on the path, and ours is new.
     offline = os.environ.get("UV_OFFLINE", "").lower() in {"1", "true", "yes", "on"}
     options = [] if offline else [word for name in refresh for word in ("--refresh-package", name)]
-    ended = _uv(project, "lock", *(("--check",) if check else ()), *options)
+    program = _program_for(project)
+    ended = _run(program, project, "lock", *(("--check",) if check else ()), *options)
     if ended.status == 0:
         return None
     if ended.status == 1:
@@ -104,8 +109,8 @@ def install(environment: Path, what: Iterable[str], *, dependencies: bool = True
 
 @cache
 def uv_version() -> str:
-    """Returns the version of the uv that runs, such as `uv 0.8.0`."""
-    return _uv(Path.cwd(), "--version").stdout.decode("utf-8", "replace").split(" (")[0].strip()
+    """Returns the version of pinctl's own uv, such as `uv 0.8.0`."""
+    return f"uv {_version_of(_own_program())}"
 
 
 def inherited_environment() -> dict[str, str]:
@@ -114,11 +119,65 @@ def inherited_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in dropped}
 
 
-def _uv(cwd: Path, *arguments: str) -> Ended:
+def neutralised() -> tuple[str, ...]:
+    """Returns the names of the variables of the user's environment that are kept from uv, since they change answers."""
+    return tuple(sorted(name for name in os.environ if name in _ANSWER_CHANGING))
+
+
+def _program_for(project: Path) -> Path:
+    """Returns the uv that a project's `required-version` asks for: our own, else the one on PATH.
+
+    Raises:
+        CouldNotFindOutError: neither is what it asks for.
+    """
+    required = _required_version(project)
+    candidates = [_own_program()]
+    on_path = shutil.which("uv")
+    if on_path is not None:
+        candidates.append(Path(on_path))
+    versions = [_version_of(candidate) for candidate in candidates]
+    for candidate, version in zip(candidates, versions, strict=True):
+        if required is None or version in required:
+            return candidate
+    raise CouldNotFindOutError(
+        f"the superproject requires uv {required}, and there is {', '.join(map(str, dict.fromkeys(versions)))} here",
+        hint=f"Install it beside pinctl: pip install 'uv{required}'",
+    )
+
+
+def _required_version(project: Path) -> SpecifierSet | None:
+    for name, table in (("uv.toml", ()), ("pyproject.toml", ("tool", "uv"))):
+        path = project / name
+        if path.is_file():
+            text = read_toml(path).at((*table, "required-version"))
+            if isinstance(text, str):
+                # uv takes a bare version for an exact one.
+                return SpecifierSet(text if text[:1] in "<>=!~" else f"=={text}", prereleases=True)
+    return None
+
+
+@cache
+def _version_of(program: Path) -> Version:
+    ended = _run(program, Path.cwd(), "--version")
+    words = ended.stdout.decode("utf-8", "replace").split()
     try:
-        program = uv.find_uv_bin()
+        return Version(words[1])
+    except (IndexError, InvalidVersion) as error:
+        raise CouldNotFindOutError(f"{program} does not say which version it is") from error
+
+
+def _own_program() -> Path:
+    try:
+        return Path(uv.find_uv_bin())
     except FileNotFoundError as error:
         raise CouldNotFindOutError("uv cannot be run: its program is not installed", hint="pip install uv") from error
+
+
+def _uv(cwd: Path, *arguments: str) -> Ended:
+    return _run(_own_program(), cwd, *arguments)
+
+
+def _run(program: Path, cwd: Path, *arguments: str) -> Ended:
     env = {**inherited_environment(), "NO_COLOR": "1", "UV_NO_PROGRESS": "1"}
     return run([program, *arguments], cwd=cwd, env=env)
 

@@ -216,7 +216,7 @@ floor = true
 
 [components.router]
 pin = { gitlink = "deps/x" }
-[components.router.extra]
+[components.router.branches]
 """
     assert mistakes_of(text) == [
         "1: version: must be 1",
@@ -232,7 +232,7 @@ pin = { gitlink = "deps/x" }
         "15: components.renderers.pin: must have exactly one of gitlink, source and requirement",
         "16: components.renderers.floor: must be a string",
         "19: components.router.pin.gitlink: 'deps/x' is the pin of 'renderers' already",
-        "20: components.router.extra: is no key of this table; did you mean 'exclude_tags'?",
+        "20: components.router.branches: is no key of this table; did you mean 'branch'?",
     ]
 
 

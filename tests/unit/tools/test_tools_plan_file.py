@@ -246,7 +246,6 @@ def test_a_plan_s_name_is_no_path(pins: Pins, name: str) -> None:
             CLIENT.replace("probes/server.py", "probes/gone.py"),
             ["9: contract.server: there is no file probes/gone.py"],
         ),
-        (CLIENT.replace("probes/server.py", ""), ["9: contract.server.probe: must not be empty"]),
         (CLIENT.replace('"probes/server.py"', "3"), ["9: contract.server: must be a table"]),
         (CLIENT.replace("probes/server.py", "probes"), ["9: contract.server: there is no file probes"]),
         (f"{CONTRACT}[contract.clients.renderers]\n", ["10: contract.clients.renderers.probe: is missing"]),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.floors import floors_on, manifests_at, too_high
+from pinctl.flows.sites import pinned_sites
 from pinctl.flows.stack import Stack
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSite
@@ -33,16 +34,34 @@ def survey(stack: Stack) -> Status:
 
 
 def _pin(stack: Stack, component: Component, gitlinks: dict[str, Oid], manifests: tuple[TomlSource, ...]) -> PinStatus:
-    floors = floors_on(manifests, component)
+    kind, path = _written(component)
+    blank = replace(_blank(component, kind, path, gitlinks.get(path)), floors=floors_on(manifests, component))
+    try:
+        sites = pinned_sites(stack, component, gitlinks, manifests)
+    except CouldNotFindOutError as error:
+        return replace(blank, unknown=(error.message,))
+    if not sites:
+        return replace(blank, drift=(f"there is no pin at {path}",))
+    commit = sites[0].commit
+    if commit is None:
+        return replace(blank, unknown=(f"no tag of {component.name} says which commit {sites[0].text} is",))
+    apart = tuple(
+        f"{site.place} pins {site.text}, {sites[0].place} pins {sites[0].text}"
+        for site in sites[1:]
+        if site.commit != commit
+    )
+    surveyed = _standing(stack, replace(blank, commit=commit))
+    return replace(surveyed, drift=(*apart, *surveyed.drift))
+
+
+def _written(component: Component) -> tuple[str, str]:
     match component.site:
         case GitlinkSite(path=path):
-            blank = _blank(component, "gitlink", path, gitlinks.get(path))
-            blank = replace(blank, floors=floors)
-            return _gitlink(stack, blank) if blank.commit else replace(blank, drift=(f"there is no gitlink at {path}",))
+            return "gitlink", path
         case SourceSite(name=name):
-            return replace(_blank(component, "source", name, None), floors=floors)
+            return "source", name
         case RequirementSite(name=name):
-            return replace(_blank(component, "requirement", name, None), floors=floors)
+            return "requirement", name
 
 
 def _blank(component: Component, kind: str, path: str, commit: Oid | None) -> PinStatus:
@@ -60,13 +79,13 @@ def _blank(component: Component, kind: str, path: str, commit: Oid | None) -> Pi
     )
 
 
-def _gitlink(stack: Stack, pin: PinStatus) -> PinStatus:
+def _standing(stack: Stack, pin: PinStatus) -> PinStatus:
     component, commit = pin.component, pin.commit
     if commit is None:
         return pin
     drift: list[str] = []
     if component.commit is not None and not commit.startswith(component.commit):
-        drift.append(f"pins.toml records {component.commit[:12]}, the gitlink is {commit.short}")
+        drift.append(f"pins.toml records {component.commit[:12]}, the pin is {commit.short}")
     try:
         standing = stack.standing(component, commit)
         release = newest(stack.releases(component, commit))

@@ -1,8 +1,17 @@
 """What the rules have to say about a range of commits."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pinctl.errors import ExitStatus
+
+
+class Level(StrEnum):
+    """How much a finding weighs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    """Is said, and stops nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,7 @@ class Finding:
     unknown: bool = False
     waived: str | None = None
     anchor: tuple[str, int] | None = None
+    level: Level = Level.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +62,8 @@ class Findings:
 
     @property
     def counting(self) -> tuple[Finding, ...]:
-        """The findings that are not waived."""
-        return tuple(finding for finding in self.items if finding.waived is None)
+        """The findings that stop a change: neither waived nor mere warnings."""
+        return tuple(finding for finding in self.items if finding.waived is None and finding.level is Level.ERROR)
 
     @property
     def status(self) -> str:

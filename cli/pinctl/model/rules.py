@@ -204,11 +204,25 @@ _ALL = (
         fix="Raise the lower ones.",
     ),
     Rule(
+        code="FLR003",
+        title="a floor admits a release that lacks a change which a landed plan requires",
+        what=(
+            "Every release that a floor admits must hold the companions of the landing plans whose change is there. "
+            "It is a warning while no release holds them: then only the pin protects."
+        ),
+        why=(
+            "renderers 0.1.12 and verifiers 0.4.0, which prime-rl's floors admit, cannot read what the server sends "
+            "since prime-rl#3900. Whoever installs by the floors instead of the pins gets a client that refuses every "
+            "response."
+        ),
+        fix="Raise the floor to the oldest release that holds the change.",
+    ),
+    Rule(
         code="FLR004",
         title="a published package has a development floor",
         what="A package that gets published must not have a floor that is a development or pre-release.",
         why=(
-            "uv takes pre-releases only where the requirement itself names one, so users of the published package "
+            "It is a warning. uv takes pre-releases only where the requirement itself names one, so users of the published package "
             "are taken back to an older one of its releases without a word."
         ),
         fix="Release the component, and set the floor to the release.",

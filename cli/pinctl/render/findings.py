@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pinctl.model.finding import Finding, Findings
+from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.rules import RULES, Rule
 from pinctl.render.reports import summary
 
@@ -72,7 +72,10 @@ def _finding_lines(finding: Finding) -> list[Text]:
     place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
     if finding.waived is not None:
         return [Text(f"{finding.rule} {place}: waived ({finding.waived}): {finding.message}", style="dim")]
-    lines = [Text.assemble((finding.rule, "magenta" if finding.unknown else "red"), f" {place}: {finding.message}")]
+    warning = finding.level is Level.WARNING
+    style = "yellow" if warning else "magenta" if finding.unknown else "red"
+    words = f" {place}: warning: {finding.message}" if warning else f" {place}: {finding.message}"
+    lines = [Text.assemble((finding.rule, style), words)]
     if finding.fix:
         lines.append(Text(f"    fix: {finding.fix}", style="dim"))
     return lines
@@ -96,6 +99,7 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
         "line": finding.line,
         "message": finding.message,
         "fix": finding.fix,
+        "level": finding.level,
         "unknown": finding.unknown,
         "waived": finding.waived,
     }

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from pinctl import __version__
-from pinctl.model.finding import Finding, Findings
+from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.rules import RULES
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -19,7 +19,7 @@ def as_github(findings: Findings) -> str:
     """
     lines = []
     for finding in findings.items:
-        level = "notice" if finding.waived is not None else "warning" if finding.unknown else "error"
+        level = "notice" if finding.waived is not None else _level(finding)
         path, line = finding.anchor or (finding.path, 1)
         properties = [f"file={_property(path)}", f"line={line}"]
         properties.append(f"title={_property(f'{finding.rule} {RULES[finding.rule].title}')}")
@@ -76,7 +76,7 @@ def as_junit(findings: Findings) -> str:
             if finding.rule != code:
                 continue
             place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
-            if finding.waived is not None:
+            if finding.waived is not None or finding.level is Level.WARNING:
                 kind, skipped = "skipped", skipped + 1
             elif finding.unknown:
                 kind, errors = "error", errors + 1
@@ -108,13 +108,17 @@ def _sarif_result(finding: Finding, codes: list[str]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": codes.index(finding.rule),
-        "level": "warning" if finding.unknown else "error",
+        "level": _level(finding),
         "message": {"text": finding.message + (f"\nFix: {finding.fix}" if finding.fix else "")},
         "locations": [{"physicalLocation": location}],
     }
     if finding.waived is not None:
         result["suppressions"] = [{"kind": "external", "justification": finding.waived}]
     return result
+
+
+def _level(finding: Finding) -> str:
+    return "warning" if finding.unknown or finding.level is Level.WARNING else "error"
 
 
 def _data(text: str) -> str:

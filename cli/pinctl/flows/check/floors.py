@@ -1,14 +1,14 @@
 """Judges floors: against the version at pin, against each other, and against what gets published."""
 
-import shlex
 from collections.abc import Iterator
 
 from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import Scope
 from pinctl.flows.floors import floors_on, manifests_at, too_high
-from pinctl.model.finding import Finding
+from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import FloorSite, raised, with_floor
@@ -47,7 +47,7 @@ def _above_pin(
     for site in too_high(sites, version):
         message = f"{site.text} is above {version}, the version at pin {pin.short}"
         public = Version(version.public)
-        yield _finding("FLR001", component, site, message, fix=_replace(site, with_floor(site.text, public)))
+        yield _finding("FLR001", component, site, message, fix=_command(site, with_floor(site.text, public)))
 
 
 def _disagreeing(component: Component, sites: tuple[FloorSite, ...]) -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def _disagreeing(component: Component, sites: tuple[FloorSite, ...]) -> Iterator
     for site in sites:
         if highest.floor is not None and site.floor != highest.floor:
             message = f"{site.text} disagrees with {highest.text} in {highest.manifest}:{highest.line}"
-            yield _finding("FLR002", component, site, message, fix=_replace(site, raised(site.text, to=highest.floor)))
+            yield _finding("FLR002", component, site, message, fix=_command(site, raised(site.text, to=highest.floor)))
 
 
 def _development(
@@ -65,7 +65,7 @@ def _development(
     for site in sites:
         if site.floor is not None and site.floor.is_prerelease and site.manifest in published:
             message = f"{site.text} is a pre-release, and {site.manifest} is of a package that gets published"
-            yield _finding("FLR004", component, site, message, fix=None)
+            yield _finding("FLR004", component, site, message, fix=None, level=Level.WARNING)
 
 
 def _is_published(manifest: TomlSource) -> bool:
@@ -76,12 +76,11 @@ def _is_published(manifest: TomlSource) -> bool:
     return isinstance(manifest.at(("project", "name")), str) and builds and not forbidden
 
 
-def _replace(site: FloorSite, text: str) -> str:
-    """Returns a command that replaces a requirement on its line."""
-    old, new = (value.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") for value in (site.text, text))
-    new = new.replace("\\[", "[").replace("\\]", "]")
-    return f"sed -i {shlex.quote(f'{site.line}s|{old}|{new}|')} {shlex.quote(site.manifest)}"
+def _command(site: FloorSite, text: str) -> str:
+    return replace_command(site.manifest, site.line, site.text, text)
 
 
-def _finding(rule: str, component: Component, site: FloorSite, message: str, *, fix: str | None) -> Finding:
+def _finding(
+    rule: str, component: Component, site: FloorSite, message: str, *, fix: str | None, level: Level = Level.ERROR
+) -> Finding:
     return Finding(rule=rule, component=component.name, path=site.manifest, line=site.line, message=message, fix=fix)

@@ -10,6 +10,7 @@ from pinctl.flows.check.lock import lock_findings
 from pinctl.flows.check.pins import pin_findings
 from pinctl.flows.check.plans import plan_findings
 from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
+from pinctl.flows.check.soundness import soundness_findings
 from pinctl.flows.check.waivers import apply_waivers
 from pinctl.flows.resolve import pulls_of
 from pinctl.flows.stack import REMOTE, Stack
@@ -34,6 +35,7 @@ _FAMILIES: tuple[Callable[[Scope], Iterable[Finding]], ...] = (
     pin_findings,
     plan_findings,
     floor_findings,
+    soundness_findings,
     lock_findings,
 )
 
@@ -104,15 +106,20 @@ def find_range(stack: Stack, *, base: str | None, head: str | None) -> Range:
     announced = announced_range() if base is None and head is None else None
     if announced is not None:
         return _announced(stack, announced)
-    to = repository.commit(head or "HEAD")
+    to = _named(stack, head or "HEAD")
     if base is not None:
-        return Range(base=repository.commit(base), head=to, source="the command line")
+        return Range(base=_named(stack, base), head=to, source="the command line")
     target = stack.target
     for name in (f"refs/remotes/origin/{target}", f"refs/heads/{target}"):
         tip = local_ref(repository, name)
         if tip is not None and not contains(repository, commit=tip, ancestor=to):
             return Range(base=tip, head=to, source=f"the tip of {name.removeprefix('refs/')}")
     return Range(base=repository.resolve(f"{to}^1"), head=to, source="the head's parent")
+
+
+def _named(stack: Stack, revision: str) -> Oid:
+    """Returns the commit of a revision; a branch that is not here may be one of the remote's."""
+    return stack.repository.resolve(revision) or stack.repository.commit(f"refs/remotes/{REMOTE}/{revision}")
 
 
 def _staged(stack: Stack) -> Range:

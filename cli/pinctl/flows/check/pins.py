@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import MovedPin, Scope
+from pinctl.flows.floors import manifests_at
+from pinctl.flows.sites import pinned_sites, target_of
 from pinctl.flows.stack import Stack
 from pinctl.flows.workspace import pins_path_in
+from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
@@ -21,7 +25,7 @@ def pin_findings(scope: Scope) -> Iterator[Finding]:
     for pin in scope.moved:
         if pin.component.skip is not None:
             continue
-        if pin.path not in described:
+        if pin.entry is None and pin.path not in described:
             message = "this gitlink is in no section of .gitmodules: it has no url"
             yield _finding("PIN012", pin, message, fix=f"git rm --cached {pin.path}")
             if pin.component.url is None:
@@ -32,6 +36,7 @@ def pin_findings(scope: Scope) -> Iterator[Finding]:
             yield _finding("PIN001", pin, f"could not find out: {error.message}", fix=None, unknown=True)
     yield from _url_findings(scope)
     yield from _record_findings(scope)
+    yield from _site_findings(scope)
 
 
 def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
@@ -44,7 +49,7 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
         return
     if kind != "commit":
         wanted = mirror.repository.resolve(pin.after)
-        fix = pin_command(pin.path, wanted) if wanted else None
+        fix = pin_command(stack, pin, wanted) if wanted else None
         yield _finding("PIN006", pin, f"{pin.after.short} is a {kind} object, not a commit", fix=fix)
         return
     standing = stack.standing(component, pin.after)
@@ -53,7 +58,7 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
             yield from _stricter(scope, pin, standing)
         case StandingKind.REVERTED:
             message = f"{pin.after.short} is {standing.describe()}"
-            yield _finding("PIN005", pin, message, fix=pin_command(pin.path, stack.tip(component)))
+            yield _finding("PIN005", pin, message, fix=pin_command(stack, pin, stack.tip(component)))
         case _:
             yield _not_on_branch(stack, pin, standing)
     if pin.before is not None and pin.before != pin.after:
@@ -68,17 +73,17 @@ def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Findi
         merge = brought_by(stack.mirror(component).repository, commit=pin.after, tip=tip)
         if merge != pin.after:
             message = f"{pin.after.short} came to {standing.branch} by the merge {merge.short}: pin that instead"
-            yield _finding("PIN010", pin, message, fix=pin_command(pin.path, merge))
+            yield _finding("PIN010", pin, message, fix=pin_command(stack, pin, merge))
     if scope.asked.require_tip and pin.after != tip:
         message = f"{pin.after.short} is {standing.describe()}"
-        yield _finding("PIN011", pin, message, fix=pin_command(pin.path, tip))
+        yield _finding("PIN011", pin, message, fix=pin_command(stack, pin, tip))
 
 
 def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
     wanted, more = stack.tip(pin.component), ""
     if standing.twin is not None:
         wanted, more = standing.twin.commit, f" ({standing.twin.evidence}): pin that instead"
-    fix = pin_command(pin.path, wanted)
+    fix = pin_command(stack, pin, wanted)
     return _finding("PIN001", pin, f"{pin.after.short} is {standing.describe()}{more}", fix=fix)
 
 
@@ -92,7 +97,7 @@ def _move_findings(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding
     elif contains(repository, commit=before, ancestor=pin.after):
         ahead, _ = ahead_behind(repository, commit=before, tip=pin.after)
         message = f"the pin moved back by {ahead}, from {before.short} to {pin.after.short}"
-        yield _finding("PIN002", pin, message, fix=pin_command(pin.path, before))
+        yield _finding("PIN002", pin, message, fix=pin_command(stack, pin, before))
     else:
         yield from _sideways(stack, pin, before)
 
@@ -108,7 +113,7 @@ def _sideways(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
     message = f"the pin moved from {before.short} to {pin.after.short}, which lacks {behind} of its commits"
     tip = stack.tip(pin.component)
     has_both = contains(repository, commit=tip, ancestor=before)
-    yield _finding("PIN003", pin, message, fix=pin_command(pin.path, tip if has_both else before))
+    yield _finding("PIN003", pin, message, fix=pin_command(stack, pin, tip if has_both else before))
 
 
 def _url_findings(scope: Scope) -> Iterator[Finding]:
@@ -165,9 +170,26 @@ def _record_findings(scope: Scope) -> Iterator[Finding]:
         )
 
 
-def pin_command(path: str, commit: Oid) -> str:
-    """Returns the command that sets a gitlink."""
-    return f"git update-index --cacheinfo 160000,{commit},{path}"
+def pin_command(stack: Stack, pin: MovedPin, commit: Oid) -> str | None:
+    """Returns the command that sets a pin to a commit; None where the way it is written cannot name it."""
+    if pin.entry is None:
+        return f"git update-index --cacheinfo 160000,{commit},{pin.path}"
+    text = moved_text(pin.entry, target_of(stack, pin.component, commit))
+    return replace_command(pin.path, pin.entry.line, pin.entry.text, text) if text is not None else None
+
+
+def _site_findings(scope: Scope) -> Iterator[Finding]:
+    """Compares the places where one component is pinned, where one of them moved."""
+    moved = {pin.component.name for pin in scope.moved}
+    manifests = manifests_at(scope.stack, scope.result) if moved else ()
+    for component in scope.stack.pins.components.values():
+        if component.name not in moved or not component.also or component.skip is not None:
+            continue
+        first, *others = pinned_sites(scope.stack, component, scope.gitlinks, manifests) or (None,)
+        for site in others:
+            if first is not None and site.commit != first.commit:
+                message = f"{site.place} pins {site.text}, and {first.place} pins {first.text}"
+                yield Finding(rule="PIN009", component=component.name, path=site.place, line=site.line, message=message)
 
 
 def _finding(rule: str, pin: MovedPin, message: str, *, fix: str | None, unknown: bool = False) -> Finding:
@@ -176,7 +198,7 @@ def _finding(rule: str, pin: MovedPin, message: str, *, fix: str | None, unknown
         rule=rule,
         component=pin.component.name,
         path=pin.path,
-        line=None,
+        line=pin.entry.line if pin.entry else None,
         message=f"{message}{renamed}",
         fix=fix,
         unknown=unknown,

@@ -69,7 +69,7 @@ def _lost_change(scope: Scope, plan: LandingPlan, pin: MovedPin, change: Change,
             path=pin.path,
             line=None,
             message=message,
-            fix=pin_command(pin.path, before),
+            fix=pin_command(stack, pin, before),
         )
 
 
@@ -82,6 +82,12 @@ def _apart(scope: Scope, plan: LandingPlan) -> Iterator[Finding]:
         present = [commit for commit in commits if _is_present(scope, own, commit)]
         if present:
             yield from _apart_in(scope, plan, change, present)
+
+
+def is_in_result(scope: Scope, change: Change) -> bool:
+    """Tells whether a change of the superproject is in what would stand on the target."""
+    own = _recognise(scope, change)
+    return own.on_target is not None or _is_present(scope, own, scope.result)
 
 
 def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid]) -> Iterator[Finding]:

@@ -1,14 +1,19 @@
 """Finds out what there is to judge: the range, its result on the target's tip, and the pins that it moves."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pinctl.flows.floors import manifests_at
+from pinctl.flows.sites import PinnedSite, pinned_sites
 from pinctl.flows.stack import Stack
+from pinctl.model.entry import Entry
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite
 from pinctl.model.plan import LandingPlan
 from pinctl.tools.git.compose import Conflicts, merge_commits, scratch_commit
 from pinctl.tools.git.history import changed_paths, merge_base
 from pinctl.tools.git.submodules import Submodule, read_submodules
+from pinctl.tools.toml_source import TomlSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +52,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedPin:
-    """A gitlink that the range sets.
+    """A pin that the range sets.
 
     Attributes:
+        path: the gitlink's path, or the manifest's.
+        entry: the manifest's entry; None for a gitlink.
         before: the pin on the target's tip; None where there is none.
         renamed_from: the path it had there, where it was another.
     """
@@ -59,6 +66,7 @@ class MovedPin:
     before: Oid | None
     after: Oid
     renamed_from: str | None = None
+    entry: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +119,8 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         if everything or before.get(path) != pin
     )
     touched = changed_paths(repository, before=base, after=result) if base is not None else ()
+    if everything or not set(stack.pins.superproject.manifests).isdisjoint(touched):
+        moved = (*moved, *_moved_entries(stack, base, result, everything=everything))
     return Scope(
         stack=stack,
         range=judged,
@@ -124,6 +134,30 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         touched=frozenset(touched),
         plans=plans,
     )
+
+
+def _moved_entries(stack: Stack, base: Oid | None, result: Oid, *, everything: bool) -> Iterator[MovedPin]:
+    """Finds the pins in manifests that differ between the target's tip and the result."""
+    now = manifests_at(stack, result)
+    then = manifests_at(stack, base) if base is not None else ()
+    for component in stack.pins.components.values():
+        if component.skip is not None or len(component.sites) == (component.gitlink is not None):
+            continue
+        before = {(site.place, site.entry.key_path): site for site in _sites(stack, component, then) if site.entry}
+        for site in _sites(stack, component, now):
+            former = before.get((site.place, site.entry.key_path)) if site.entry else None
+            if site.commit is not None and (everything or former is None or former.text != site.text):
+                yield MovedPin(
+                    component=component,
+                    path=site.place,
+                    before=former.commit if former else None,
+                    after=site.commit,
+                    entry=site.entry,
+                )
+
+
+def _sites(stack: Stack, component: Component, manifests: tuple[TomlSource, ...]) -> tuple[PinnedSite, ...]:
+    return tuple(site for site in pinned_sites(stack, component, {}, manifests) if site.entry is not None)
 
 
 def _result(stack: Stack, base: Oid | None, head: Oid, before: dict[str, Oid]) -> tuple[Oid, dict[str, Oid]]:

@@ -220,9 +220,9 @@ _ALL = (
     Rule(
         code="FLR004",
         title="a published package has a development floor",
-        what="A package that gets published must not have a floor that is a development or pre-release.",
+        what="A package that gets published should have no floor that is a pre-release. It is a warning.",
         why=(
-            "It is a warning. uv takes pre-releases only where the requirement itself names one, so users of the published package "
+            "uv takes pre-releases only where the requirement itself names one, so users of the published package "
             "are taken back to an older one of its releases without a word."
         ),
         fix="Release the component, and set the floor to the release.",

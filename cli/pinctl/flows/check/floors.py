@@ -83,4 +83,6 @@ def _command(site: FloorSite, text: str) -> str:
 def _finding(
     rule: str, component: Component, site: FloorSite, message: str, *, fix: str | None, level: Level = Level.ERROR
 ) -> Finding:
-    return Finding(rule=rule, component=component.name, path=site.manifest, line=site.line, message=message, fix=fix)
+    return Finding(
+        rule=rule, component=component.name, path=site.manifest, line=site.line, message=message, fix=fix, level=level
+    )

@@ -57,16 +57,13 @@ main()
 """
 STEPS = [
     ("pinctl.flows.land.resolve", "before"),
-    ("pinctl.flows.compose.edit_tree", "before"),
     ("pinctl.flows.stage.scratch_commit", "before"),
     ("pinctl.tools.uv.lock", "before"),
     ("pinctl.tools.uv.lock", "after"),
     ("pinctl.flows.matrix.python_for", "before"),
     ("pinctl.tools.environment._make", "after"),
     ("pinctl.flows.prove.run_matrix", "before"),
-    ("pinctl.flows.prove.run_matrix", "after"),
     ("pinctl.flows.publish.commit_tree", "before"),
-    ("pinctl.flows.publish.commit_tree", "after"),
     ("pinctl.flows.publish.move_ref", "before"),
     ("pinctl.flows.publish.move_ref", "after"),
 ]

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.asking import bodies_of, decoded_by
 from pinctl.flows.stack import Stack
 from pinctl.model.judgement import Decoded, judge_read, judge_relayed
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
 from pinctl.model.plan import Contract, LandingPlan, Probe
 from pinctl.model.variant import Client, Code, Release, Server, Wire
-from pinctl.tools.environment import Recipe, python_for
+from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
-from pinctl.tools.probe import Body, ask_client, ask_server
+from pinctl.tools.probe import Body
 from pinctl.wire.cases import CASES, Case
 from pinctl.wire.forms import encode_response
 
@@ -46,7 +47,8 @@ def run_matrix(
 ) -> Matrix:
     """Runs every server variant against every client variant.
 
-    One environment is made for each variant of code, and kept; all cases of a cell go through one process.
+    One environment is made for each variant of code, and kept, as are the answers; all cases of a cell go through one
+    process.
 
     Args:
         stack: the opened stack; None where no variant is code.
@@ -68,9 +70,8 @@ def run_matrix(
                 stack.obtain(stack.pins.components[client.component], client.commit)
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
-        pythons = dict(zip(clients, pool.map(lambda client: _client_python(run, client), clients), strict=True))
         pairs = [(server, client) for server in servers for client in clients]
-        cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]], pythons[pair[1]]), pairs)
+        cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs)
         return Matrix(
             plan=plan.name,
             servers=tuple(server.label for server in servers),
@@ -86,23 +87,13 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
         case Wire():
             return {case.name: Body(text=encode_response(server.form, case).decode()) for case in run.cases}
         case Code():
+            probe = run.contract.server
             try:
-                python = python_for(_code_recipe(run, server, run.contract.server))
+                found = bodies_of(_code_recipe(run, server, probe), probe, [case.truth() for case in run.cases])
             except CouldNotFindOutError as error:
                 return error.message
-            run.tell(f"server {server.label}: environment ready")
-            return ask_server(run.contract.server, python, [case.truth() for case in run.cases])
-
-
-def _client_python(run: _Run, client: Client) -> Path | str:
-    """Returns the interpreter of a client's environment, or why there is none."""
-    probe = run.contract.clients[client.component]
-    try:
-        python = python_for(_client_recipe(run, client, probe))
-    except CouldNotFindOutError as error:
-        return error.message
-    run.tell(f"client {client.label}: environment ready")
-    return python
+            run.tell(f"server {server.label}: done")
+            return found
 
 
 def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
@@ -147,16 +138,17 @@ def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
     )
 
 
-def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str, python: Path | str) -> Cell:
+def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
     cell = Cell(server=server.label, client=client.label, component=client.component)
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
-    if isinstance(python, str):
-        return replace(cell, setup=python)
     probe = run.contract.clients[client.component]
     cases = tuple(case for case in run.cases if _needed(case, (*probe.reads, *probe.relays)))
     sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
-    decoded = ask_client(probe, python, sent)
+    try:
+        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent)
+    except CouldNotFindOutError as error:
+        return replace(cell, setup=error.message)
     results = tuple(_judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
     run.tell(f"{server.label} x {client.label}: done")
     return replace(cell, cases=results)

@@ -11,8 +11,9 @@ from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections,
 from pinctl.model.lock import LockDiff
 from pinctl.model.oid import Oid
 from pinctl.tools import uv
+from pinctl.tools.answers import digest_of, recall, remember
 from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, scratch_commit, write_blob
-from pinctl.tools.lockfile import compare_locks
+from pinctl.tools.lockfile import compare_locks, is_closed
 from pinctl.tools.places import scratch
 from pinctl.tools.toml_source import read_toml
 
@@ -58,9 +59,10 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
     excluded: tuple[str, ...] = ()
     path = stack.pins.superproject.lock
     if path is not None and stack.repository.blob_at(bump.tip, path) is not None:
-        locked = _locked(stack, bump, tree, path)
+        locked = _locked_before(stack, tree, path) or _locked(stack, bump, tree, path)
         if isinstance(locked, Objection):
             return Objections(objections=(locked,))
+        _keep_lock(stack, tree, path, locked)
         tree, excluded = locked.tree, locked.excluded
         diff = _compared(stack, bump, path, locked.lock)
         if diff.third_party and not bump.third_party:
@@ -79,9 +81,8 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
 
 
 def _compared(stack: Stack, bump: BumpPlan, path: str, locked: bytes) -> LockDiff:
-    ours = [component.distribution or component.name for component in stack.pins.components.values()]
     before = stack.repository.read(bump.tip, path) or b""
-    return compare_locks(before, locked, first_party=ours)
+    return compare_locks(before, locked, first_party=_own_distributions(stack))
 
 
 def _third_party(diff: LockDiff) -> Objection:
@@ -124,6 +125,30 @@ def _locked(stack: Stack, bump: BumpPlan, tree: Oid, path: str) -> _Locked | Obj
             if refused is not None:
                 return _no_lock(stack, refused, explanation)
         return _Locked(lock=(project / PurePosixPath(path).name).read_bytes(), tree=tree, excluded=excluded)
+
+
+def _locked_before(stack: Stack, tree: Oid, path: str) -> _Locked | None:
+    """Returns the lock that was made of this very tree before, if it depends on nothing else: on no package index."""
+    kept = recall(_lock_digest(stack, tree, path))
+    return _Locked(lock=kept.encode(), tree=tree, excluded=()) if isinstance(kept, str) else None
+
+
+def _keep_lock(stack: Stack, tree: Oid, path: str, locked: _Locked) -> None:
+    if not locked.excluded and is_closed(locked.lock, first_party=_own_distributions(stack)):
+        remember(_lock_digest(stack, tree, path), locked.lock.decode())
+
+
+def _lock_digest(stack: Stack, tree: Oid, path: str) -> str:
+    versions = [
+        [name, str(stack.version(component, pin))]
+        for name, component in stack.pins.components.items()
+        if component.gitlink is not None and (pin := stack.repository.gitlink_at(tree, component.gitlink)) is not None
+    ]
+    return digest_of("lock", tree, path, uv.uv_version(), versions)
+
+
+def _own_distributions(stack: Stack) -> list[str]:
+    return [component.distribution or component.name for component in stack.pins.components.values()]
 
 
 def _no_lock(stack: Stack, refused: uv.Refused, explanation: Explanation) -> Objection:

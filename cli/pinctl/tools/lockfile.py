@@ -37,6 +37,11 @@ def compare_locks(before: bytes, after: bytes, *, first_party: Collection[str]) 
     return replace(diff, format_only=same)
 
 
+def is_closed(lock: bytes, *, first_party: Collection[str]) -> bool:
+    """Tells whether a lock holds our own packages only, so that it depends on no index."""
+    return all(package.first_party for package in _packages(_parsed(lock), first_party))
+
+
 def _parsed(data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode("utf-8"))

@@ -89,7 +89,7 @@ def _cannot_add(source: TomlSource, key_path: KeyPath, by_hand: str, error: Exce
 def _rewritten(literal: bytes, value: str) -> bytes:
     quote = literal[:1]
     is_simple = len(literal) < 3 or literal[:3] != quote * 3
-    if is_simple and quote == b"'" and "'" not in value:
+    if is_simple and quote == b"'" and "'" not in value and value.isprintable():
         return b"'" + value.encode("utf-8") + b"'"
     return tomlkit.string(value).as_string().encode("utf-8")
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import uv
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import CouldNotFindOutError
@@ -152,7 +152,11 @@ def _required_version(project: Path) -> SpecifierSet | None:
             text = read_toml(path).at((*table, "required-version"))
             if isinstance(text, str):
                 # uv takes a bare version for an exact one.
-                return SpecifierSet(text if text[:1] in "<>=!~" else f"=={text}", prereleases=True)
+                specifier = text if text[:1] in "<>=!~" else f"=={text}"
+                try:
+                    return SpecifierSet(specifier, prereleases=True)
+                except InvalidSpecifier as error:
+                    raise CouldNotFindOutError(f"{name} requires uv {text!r}, which is no version specifier") from error
     return None
 
 

@@ -10,6 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
+from pinctl.tools.answers import digest_of, recall, remember
 from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import scratch
@@ -43,8 +44,16 @@ def version_at(repository: Repository, commit: Oid) -> Version | None:
     if not repository.run("for-each-ref", "--count=1", f"--merged={commit}", "refs/tags").text:
         # What comes out now is a fallback such as 0.0.0, and a floor must never be written from that.
         raise CouldNotFindOutError(f"the version at {commit.short} is derived from tags, and its history has none")
+    # A tag can change the version of the same commit, so the tags are part of the question.
+    tags = repository.run("for-each-ref", "--format=%(objectname) %(refname)", f"--merged={commit}", "refs/tags").text
+    digest = digest_of("version", commit, tags)
+    kept = recall(digest)
+    if isinstance(kept, str):
+        return Version(kept)
     tool = _own_code(manifest)
-    return _derived(repository, commit, tool) if tool is not None else _of_backend(repository, commit, manifest)
+    version = _derived(repository, commit, tool) if tool is not None else _of_backend(repository, commit, manifest)
+    remember(digest, str(version))
+    return version
 
 
 def _manifest(repository: Repository, commit: Oid) -> Mapping[str, Any]:

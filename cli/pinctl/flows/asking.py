@@ -1,0 +1,59 @@
+"""Asks one variant's probe, in its environment, unless the very same question was answered before."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pinctl.model.judgement import Decoded
+from pinctl.model.plan import Probe
+from pinctl.tools import probe_harness
+from pinctl.tools.answers import digest_of, digest_of_file, recall, remember
+from pinctl.tools.environment import Recipe, python_for
+from pinctl.tools.probe import Body, ask_client, ask_server
+
+Sent = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""By case, the body and what the client had asked for."""
+
+
+def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> Mapping[str, Body]:
+    """Returns what a server's own code makes of cases.
+
+    Raises:
+        CouldNotFindOutError: its environment cannot be made.
+    """
+    digest = digest_of("server", *_constants(recipe, probe), truths)
+    kept = recall(digest)
+    if kept is not None:
+        return {name: Body(text=text) for name, text in kept.items()}
+    bodies = ask_server(probe, python_for(recipe), truths)
+    if all(body.text is not None for body in bodies.values()):
+        remember(digest, {name: body.text for name, body in bodies.items()})
+    return bodies
+
+
+def decoded_by(recipe: Recipe, probe: Probe, sent: Sent) -> Mapping[str, Mapping[str, Decoded]]:
+    """Returns what a client's own code makes of bodies.
+
+    Raises:
+        CouldNotFindOutError: its environment cannot be made.
+    """
+    digest = digest_of("client", *_constants(recipe, probe), list(probe.reads), list(probe.relays), dict(sent))
+    kept = recall(digest)
+    if kept is not None:
+        return {case: {field: Decoded(**answer) for field, answer in fields.items()} for case, fields in kept.items()}
+    decoded = ask_client(probe, python_for(recipe), sent)
+    answers = {case: {field: _kept(item) for field, item in fields.items()} for case, fields in decoded.items()}
+    # What could not be found out may be found out next time.
+    if not any("failure" in answer for fields in answers.values() for answer in fields.values()):
+        remember(digest, answers)
+    return decoded
+
+
+def _constants(recipe: Recipe, probe: Probe) -> tuple[str, ...]:
+    return recipe.key, digest_of_file(probe.path), digest_of_file(Path(probe_harness.__file__))
+
+
+def _kept(decoded: Decoded) -> dict[str, Any]:
+    if decoded.failure is not None:
+        return {"failure": decoded.failure}
+    return {"refusal": decoded.refusal} if decoded.refusal is not None else {"value": decoded.value}

@@ -65,6 +65,15 @@ def pinctl(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], t
 
 
 @pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that holds nothing of other tests, beside a TMPDIR that does not."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    return tmp_path / "cache" / "pinctl"
+
+
+@pytest.fixture
 def demo(tmp_path: Path) -> Demo:
     """A fresh embedded stack."""
     build_demo(tmp_path / "demo")

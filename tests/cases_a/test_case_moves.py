@@ -41,9 +41,7 @@ def test_a4_a_pin_that_went_another_way_is_told_apart_from_one_that_went_back(tm
     found = checked(pinctl, repo, *RANGE)
 
     assert found.answer() == (1, [("PIN003", "deps/lib")])
-    assert found.messages == [
-        f"the pin moved from {lib.oid('main~1')[:7]} to {side[:7]}, which lacks 1 of its commits"
-    ]
+    assert found.messages == [f"the pin moved from {lib.oid('main~1')[:7]} to {side[:7]}, which lacks 1 of its commits"]
     assert found.only["fix"] == f"git update-index --cacheinfo 160000,{merge},deps/lib"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import Git, Pinctl
-from support.rig import Repo, Rig, checked
+from support.rig import Repo, Rig, apart, as_checked, checked
 from support.snapshot import snapshot
 
 RANGE = ("--base", "main", "--head", "pr")
@@ -32,9 +32,7 @@ def _shallow(rig: Rig, before: str, after: str) -> Repo:
 
 
 @pytest.mark.parametrize("after", ["main", "main~3"])
-def test_a2_a_shallow_superproject_is_unknown_whatever_its_pins_are(
-    tmp_path: Path, pinctl: Pinctl, after: str
-) -> None:
+def test_a2_a_shallow_superproject_is_unknown_whatever_its_pins_are(tmp_path: Path, pinctl: Pinctl, after: str) -> None:
     here = _shallow(Rig(top=tmp_path), "main~2", after)
 
     result = pinctl("check", "--base", "origin/main", cwd=here.directory)
@@ -68,9 +66,7 @@ def test_a2_a_merge_commit_with_its_parents_needs_no_more_history(tmp_path: Path
 
 
 @pytest.mark.parametrize("pinned", ["main", "main~1"])
-def test_a2_a_shallow_submodule_makes_no_difference(
-    tmp_path: Path, pinctl: Pinctl, git: Git, pinned: str
-) -> None:
+def test_a2_a_shallow_submodule_makes_no_difference(tmp_path: Path, pinctl: Pinctl, git: Git, pinned: str) -> None:
     """Histories come from mirrors, and a submodule's own is not asked."""
     rig = Rig(top=tmp_path)
     lib = rig.component("lib", commits=4)
@@ -83,7 +79,8 @@ def test_a2_a_shallow_submodule_makes_no_difference(
     assert checked(pinctl, repo, "--base", "main").answer() == (0, [])
 
 
-def test_a2_a_shallow_remote_is_unknown_where_history_is_needed(tmp_path: Path, pinctl: Pinctl) -> None:
+def test_a2_a_shallow_remote_is_unknown_and_named(tmp_path: Path) -> None:
+    """git 2.39 fetches for ever, in ever more processes, when it fetches a part of a shallow remote."""
     rig = Rig(top=tmp_path)
     lib = rig.component("lib", commits=4)
     pins = [lib.oid("main~2"), lib.oid("main~1")]
@@ -91,23 +88,10 @@ def test_a2_a_shallow_remote_is_unknown_where_history_is_needed(tmp_path: Path, 
     lib.git("-C", tmp_path / "shallow.git", "fetch", "--quiet", "--depth=1", "origin", *pins)
     repo = _bump(rig, *pins, modules=rig.module("lib", url=f"file://{tmp_path}/shallow.git"))
 
-    found = checked(pinctl, repo, *RANGE)
+    found = as_checked(apart(repo.directory, "check", "--format", "json", *RANGE, seconds=10))
 
-    assert found.status == 3
-    assert "is a shallow clone" in found.messages[0]
-
-
-def test_a2_the_tip_of_a_shallow_remote_is_on_its_branch_without_history(tmp_path: Path, pinctl: Pinctl) -> None:
-    rig = Rig(top=tmp_path)
-    lib = rig.component("lib", commits=4)
-    lib.git("clone", "--quiet", "--bare", "--depth=1", f"file://{lib.directory}", tmp_path / "shallow.git")
-    module = rig.module("lib", url=f"file://{tmp_path}/shallow.git")
-    repo = rig.superproject({})
-    repo.commit(
-        "pr", "Add lib", files={".gitmodules": module}, gitlinks={"deps/lib": lib.oid()}, parents=[repo.oid()]
-    )
-
-    assert checked(pinctl, repo, *RANGE).answer() == (0, [])
+    assert found.answer() == (3, [("?PIN001", "deps/lib")])
+    assert f"file://{tmp_path}/shallow.git is a shallow clone" in found.messages[0]
 
 
 def test_a3_a_commit_that_no_remote_has_is_unknown(tmp_path: Path, pinctl: Pinctl) -> None:
@@ -235,13 +219,11 @@ def test_a19_such_a_server_gives_what_is_on_the_branch(
     assert checked(pinctl, repo, *RANGE).answer() == (0, [])
 
 
-def _assume_other_owner(monkeypatch: pytest.MonkeyPatch, *safe: Path) -> None:
-    """Makes git take every repository for somebody else's, but for some directories."""
+def _assume_other_owner(monkeypatch: pytest.MonkeyPatch, file: Path, *safe: Path) -> None:
+    """Makes git take every repository for somebody else's, but for some directories that a file lists."""
+    file.write_text("[safe]\n" + "".join(f"\tdirectory = {directory}\n" for directory in safe))
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(safe)))
-    for number, directory in enumerate(safe):
-        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", "safe.directory")
-        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", str(directory))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(file))
 
 
 def test_a32_a_superproject_of_another_owner_is_unknown_and_named(
@@ -250,7 +232,7 @@ def test_a32_a_superproject_of_another_owner_is_unknown_and_named(
     rig = Rig(top=tmp_path)
     lib = rig.component("lib")
     repo = _bump(rig, lib.oid("main~1"), lib.oid())
-    _assume_other_owner(monkeypatch)
+    _assume_other_owner(monkeypatch, tmp_path / "config")
 
     result = pinctl("check", *RANGE, cwd=repo.directory)
 
@@ -270,10 +252,12 @@ def test_a32_a_submodule_of_another_owner_makes_no_difference(
     repo = _bump(rig, lib.oid(), lib.oid("main~1"))
     git(repo.directory, "submodule", "--quiet", "update", "--init")
     expected = checked(pinctl, repo, *RANGE)
-    mirrors = (shared_cache / "pinctl/mirrors").glob("*")
-    _assume_other_owner(monkeypatch, repo.directory, lib.directory, *(path for path in mirrors if path.is_dir()))
+    mirrors = (shared_cache / "pinctl/mirrors").glob("*/")
+    _assume_other_owner(monkeypatch, tmp_path / "config", repo.directory, lib.directory, *mirrors)
 
-    assert checked(pinctl, repo, *RANGE) == expected
+    found = checked(pinctl, repo, *RANGE)
+
+    assert (found.answer(), found.messages) == (expected.answer(), expected.messages)
 
 
 def test_a32_a_remote_of_another_owner_is_unknown_and_named(
@@ -283,8 +267,8 @@ def test_a32_a_remote_of_another_owner_is_unknown_and_named(
     lib = rig.component("lib")
     repo = _bump(rig, lib.oid("main~1"), lib.oid())
     checked(pinctl, repo, *RANGE)
-    mirrors = (shared_cache / "pinctl/mirrors").glob("*")
-    _assume_other_owner(monkeypatch, repo.directory, *(path for path in mirrors if path.is_dir()))
+    mirrors = (shared_cache / "pinctl/mirrors").glob("*/")
+    _assume_other_owner(monkeypatch, tmp_path / "config", repo.directory, *mirrors)
 
     found = checked(pinctl, repo, *RANGE)
 
@@ -309,9 +293,7 @@ def test_a41_a_remote_that_is_not_there_is_unknown(tmp_path: Path, pinctl: Pinct
     assert pinctl("status", cwd=repo.directory).status == 3
 
 
-def test_a41_a_component_that_is_skipped_is_named_with_the_reason_and_not_asked(
-    tmp_path: Path, pinctl: Pinctl
-) -> None:
+def test_a41_a_component_that_is_skipped_is_named_with_the_reason_and_not_asked(tmp_path: Path, pinctl: Pinctl) -> None:
     rig = Rig(top=tmp_path)
     lib, other = rig.component("lib"), rig.component("other")
     pins_toml = rig.pins_toml("lib", "other", more={"lib": 'skip = "private, and forks cannot read it"'})

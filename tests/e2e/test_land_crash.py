@@ -69,15 +69,6 @@ STEPS = [
 ]
 
 
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache and a directory for temporary files that hold nothing of other tests."""
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    return tmp_path / "cache/pinctl"
-
-
 def test_killed_at_any_step_nothing_is_half_done_and_the_next_run_lands(
     demo: Demo, pinctl: Pinctl, git: Git, own_cache: Path
 ) -> None:

@@ -55,12 +55,14 @@ def test_the_diff_is_that_of_the_landing_and_nothing_is_published(demo: Demo, pi
     assert (result.status, result.stderr, shown) == (0, "", diff)
     renderers, verifiers = _squashes(demo)
     old = [git(demo.superproject, "rev-parse", "--short=7", f"main:deps/{name}") for name in ("renderers", "verifiers")]
+    main, head = (
+        git(demo.superproject, "rev-parse", "--short=7", name) for name in ("main", f"origin/{SERVER_BRANCH}")
+    )
     assert summary.splitlines() == [
-        f"Pack the per-token payloads of /generate, onto main {git(demo.superproject, 'rev-parse', '--short=7', 'main')}",
+        f"Pack the per-token payloads of /generate, onto main {main}",
         f"  landed    renderers#174 as {renderers} (same tree)",
         f"  landed    verifiers#2778 as {verifiers} (same combined patch-id)",
-        f"  to land   prime-rl#3900 at {git(demo.superproject, 'rev-parse', '--short=7', f'origin/{SERVER_BRANCH}')}: "
-        "Pack the per-token payloads of /generate",
+        f"  to land   prime-rl#3900 at {head}: Pack the per-token payloads of /generate",
         f"  pin       deps/renderers {old[0]} -> {renderers}  0.1.12",
         f"  pin       deps/verifiers {old[1]} -> {verifiers}  0.4.1.dev4+g{verifiers}",
         "  floor     pyproject.toml:17 renderers[multimodal] >= 0.1.11 -> renderers[multimodal] >= 0.1.12",

@@ -3,7 +3,9 @@
 import itertools
 import json
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -211,6 +213,28 @@ def as_checked(result: Result) -> Checked:
     """Reads what a run of `pinctl check --format json` printed."""
     assert result.stderr == "", result
     return Checked(status=result.status, data=json.loads(result.stdout))
+
+
+def apart(directory: Path, *arguments: str, seconds: float = 60, env: Mapping[str, str] | None = None) -> Result:
+    """Runs pinctl in a process of its own, and ends everything that it started when its time is over."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pinctl", *arguments],
+        cwd=directory,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        msg = f"pinctl {arguments} was not done after {seconds} seconds"
+        raise AssertionError(msg) from error
+    return Result(status=process.returncode, stdout=stdout, stderr=stderr)
 
 
 def shell(directory: Path, command: str) -> None:

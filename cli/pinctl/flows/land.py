@@ -19,6 +19,7 @@ from pinctl.model.matrix import Matrix
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import parse_spec
 from pinctl.model.where import Where
+from pinctl.tools import uv
 from pinctl.tools.git.refs import delete_ref, local_ref
 from pinctl.tools.plan_file import plan_names, read_plan
 
@@ -168,6 +169,9 @@ def _make(stack: Stack, bump: BumpPlan, *, tell: Tell) -> Landing | Objections:
     taken = branch_in_the_way(stack, branch_of(bump.name), heading_of(bump))
     if taken is not None:
         return Objections(objections=(taken,))
+    dropped = uv.neutralised()
+    if dropped:
+        tell(f"{', '.join(dropped)} of your environment would change the lock: not handed to uv")
     tell("composing the commit and its lock")
     staged = _staged(stack, bump)
     if isinstance(staged, Objections):

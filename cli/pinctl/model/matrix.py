@@ -31,13 +31,6 @@ def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
     return max(verdicts, key=lambda verdict: verdict.severity, default=Verdict.UNKNOWN)
 
 
-class Side(StrEnum):
-    """The two sides of a contract."""
-
-    SERVER = "server"
-    CLIENT = "client"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldResult:
     """What came of one field of one case.

@@ -58,12 +58,6 @@ def all_requirements(manifest: TomlSource) -> tuple[str, ...]:
     return tuple(found)
 
 
-def project_name(manifest: TomlSource) -> str | None:
-    """Returns the normalised name of the project that a manifest describes."""
-    name = manifest.at(("project", "name"))
-    return canonicalize_name(name) if isinstance(name, str) else None
-
-
 def _sites(manifest: TomlSource, distribution: str) -> Iterator[tuple[KeyPath, FloorSite]]:
     wanted = canonicalize_name(distribution)
     for array in requirement_arrays(manifest):

@@ -15,11 +15,17 @@ NAMES = st.sampled_from(["verifiers", "Flash_Attn.3", "a", "prime-rl-configs", "
 EXTRAS = st.sampled_from(["", "[harbor]", "[ harbor , multimodal ]", "[a-b]"])
 BEFORE = st.sampled_from(["", "!=0.0.7,", "<99, ", "<=99 ,", "!=0.1.*,"])
 AFTER = st.sampled_from(["", ",<99", ", != 0.0.7", ",<= 99.0 "])
-MARKERS = st.sampled_from(["", "; sys_platform == 'linux'", ' ;python_version>="3.11"', "; extra == 'x' or os_name >= 'a'"])
+MARKERS = st.sampled_from(
+    ["", "; sys_platform == 'linux'", ' ;python_version>="3.11"', "; extra == 'x' or os_name >= 'a'"]
+)
 NUMBERS = st.lists(st.integers(0, 30), min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))
 SUFFIXES = st.sampled_from(["", "a1", "rc2", ".post1", ".dev3", "b2.dev4", ".post1.dev2"])
-PUBLIC = st.builds(lambda epoch, numbers, suffix: f"{epoch}{numbers}{suffix}", st.sampled_from(["", "", "1!"]), NUMBERS, SUFFIXES)
-VERSIONS = st.builds(lambda public, local: Version(public + local), PUBLIC, st.sampled_from(["", "", "+g1a2b3c", "+cu12.1"]))
+PUBLIC = st.builds(
+    lambda epoch, numbers, suffix: f"{epoch}{numbers}{suffix}", st.sampled_from(["", "", "1!"]), NUMBERS, SUFFIXES
+)
+VERSIONS = st.builds(
+    lambda public, local: Version(public + local), PUBLIC, st.sampled_from(["", "", "+g1a2b3c", "+cu12.1"])
+)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,16 @@ def test_a_compatible_release_keeps_as_many_parts_as_it_had(text: str, to: str, 
     version=PUBLIC, after=AFTER, marker=MARKERS, to=VERSIONS,
 )  # fmt: skip
 def test_only_the_version_differs_and_it_never_gets_lower(
-    name: str, extras: str, gap: str, before: str, operator: str, space: str, version: str, after: str, marker: str, to: Version
+    name: str,
+    extras: str,
+    gap: str,
+    before: str,
+    operator: str,
+    space: str,
+    version: str,
+    after: str,
+    marker: str,
+    to: Version,
 ) -> None:
     assume(operator == ">=" or len(Version(version).release) > 1)
     head, tail = f"{name}{extras}{gap}{before}{operator}{space}", f"{after}{marker}"

@@ -108,7 +108,8 @@ def test_a_matrix_is_ok_only_where_every_required_cell_is_there_and_ok(
 
 
 @pytest.mark.parametrize(
-    ("there", "expected"), [(Verdict.OK, Verdict.UNKNOWN), (Verdict.UNKNOWN, Verdict.UNKNOWN)] + [(v, v) for v in DEFINITE]
+    ("there", "expected"),
+    [(Verdict.OK, Verdict.UNKNOWN), (Verdict.UNKNOWN, Verdict.UNKNOWN)] + [(v, v) for v in DEFINITE],
 )
 def test_a_required_cell_that_was_not_run_is_unknown_beside_the_others(there: Verdict, expected: Verdict) -> None:
     assert matrix([cell(PAIRS[0], there)], frozenset(PAIRS[:2])).verdict is expected

@@ -134,9 +134,9 @@ def test_every_floor_that_is_too_low_rises_and_nothing_else_changes() -> None:  
 def test_quotes_and_comments_beside_a_raised_floor_stay() -> None:
     source = manifest("root")
     data, moves = raise_floors(source, {"renderers": ("renderers", Version("0.1.12"))})
-    assert data.decode() == source.data.decode().replace("'renderers[multimodal] >= 0.1.11'", "'renderers[multimodal] >= 0.1.12'").replace(
-        '"renderers >= 0.1.4"', '"renderers >= 0.1.12"'
-    )
+    assert data.decode() == source.data.decode().replace(
+        "'renderers[multimodal] >= 0.1.11'", "'renderers[multimodal] >= 0.1.12'"
+    ).replace('"renderers >= 0.1.4"', '"renderers >= 0.1.12"')
     assert sorted(move.text for move in moves) == ["renderers >= 0.1.12", "renderers[multimodal] >= 0.1.12"]
 
 

@@ -95,9 +95,7 @@ def test_everything_that_a_plan_says_is_taken(pins: Pins) -> None:
         title="Pack the payloads",
         changes=(
             Change(id="renderers", component="renderers", pull=174),
-            Change(
-                id="verifiers", component="verifiers", branch="packed", commit="0123456", after=("renderers",)
-            ),
+            Change(id="verifiers", component="verifiers", branch="packed", commit="0123456", after=("renderers",)),
             Change(
                 id="server",
                 component="prime-rl",
@@ -147,9 +145,7 @@ def test_a_plan_that_is_not_there_names_the_nearest(pins: Pins) -> None:
     assert pins.directory is not None
     with pytest.raises(BadInputError) as caught:
         read_plan("packed", pins)
-    assert caught.value.message == (
-        f"there is no landing plan 'packed'; {pins.directory / 'landing_plans'} holds none"
-    )
+    assert caught.value.message == (f"there is no landing plan 'packed'; {pins.directory / 'landing_plans'} holds none")
     write(pins, CHANGE, "packed-generate")
     write(pins, CHANGE, "other")
     with pytest.raises(BadInputError) as caught:
@@ -251,7 +247,9 @@ def test_a_plan_s_name_is_no_path(pins: Pins, name: str) -> None:
         (f"{CONTRACT}[contract.clients.renderers]\n", ["10: contract.clients.renderers.probe: is missing"]),
         (
             f"{CLIENT}reads = ['logprob']\n",
-            ["12: contract.clients.renderers.reads[0]: 'logprob' is no field of the contract; did you mean 'logprobs'?"],
+            [
+                "12: contract.clients.renderers.reads[0]: 'logprob' is no field of the contract; did you mean 'logprobs'?"
+            ],
         ),
         (f"{CLIENT}relays = 'logprobs'\n", ["12: contract.clients.renderers.relays: must be an array"]),
         (f"{CLIENT}seconds = 0\n", ["12: contract.clients.renderers.seconds: must be greater than 0"]),

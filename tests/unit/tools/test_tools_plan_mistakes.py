@@ -26,9 +26,7 @@ def mistakes_of(directory: Path, text: str) -> list[str]:
     path.write_text(text)
     with pytest.raises(BadFileError) as caught:
         read_plan("plan", pins)
-    return [
-        line.removeprefix(f"{path}:").replace(f"{path.parent}/", "") for line in caught.value.message.splitlines()
-    ]
+    return [line.removeprefix(f"{path}:").replace(f"{path.parent}/", "") for line in caught.value.message.splitlines()]
 
 
 def changes(*edges: tuple[str, tuple[str, ...]]) -> str:
@@ -125,12 +123,14 @@ def test_a_change_that_waits_for_itself_is_named(tmp_path: Path) -> None:
         ("zzz", ("verifiers", "renderers"), "; there are 'verifiers', 'renderers'"),
         ("", ("verifiers",), "; there are 'verifiers'"),
         ("zzz", (), ""),
-        ("zzz", tuple(f"name-{index}" for index in range(12)), "; there are " + ", ".join(f"'name-{i}'" for i in range(12))),
+        (
+            "zzz",
+            tuple(f"name-{index}" for index in range(12)),
+            "; there are " + ", ".join(f"'name-{i}'" for i in range(12)),
+        ),
         ("zzz", tuple(f"name-{index}" for index in range(13)), ""),
         ("name-77", tuple(f"name-{index}" for index in range(100)), "; did you mean 'name-77'?"),
     ],
 )
-def test_the_nearest_right_name_is_offered_or_the_few_there_are(
-    name: str, names: tuple[str, ...], phrase: str
-) -> None:
+def test_the_nearest_right_name_is_offered_or_the_few_there_are(name: str, names: tuple[str, ...], phrase: str) -> None:
     assert nearest(name, names) == phrase

@@ -48,7 +48,9 @@ def relay_sampling_mask(body, request):
 def test_a_client_gets_the_body_s_own_bytes(tmp_path: Path) -> None:
     body = '{"text": "é🦀\\u0000\\n"}\n  '
     code = "def decode_logprobs(body, request):\n    return [type(body).__name__, list(body)]\n"
-    assert ask(tmp_path, code, {"one": (body, {})}) == {"one": {"logprobs": Decoded(value=["bytes", list(body.encode())])}}
+    assert ask(tmp_path, code, {"one": (body, {})}) == {
+        "one": {"logprobs": Decoded(value=["bytes", list(body.encode())])}
+    }
 
 
 def test_a_client_that_spoils_its_request_spoils_it_for_one_field_alone(tmp_path: Path) -> None:

@@ -63,8 +63,14 @@ def test_what_one_case_raises_is_that_case_s_failure(tmp_path: Path) -> None:
         ("raise ValueError", "ValueError"),
         ("raise ImportError('no module')", "ImportError: no module"),
         ("return object", "TypeError: Object of type type is not JSON serializable"),
-        ("return b'\\xff'", "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
-        ("return '\\ud800'", "UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud800' in position 0: surrogates not allowed"),
+        (
+            "return b'\\xff'",
+            "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        ),
+        (
+            "return '\\ud800'",
+            "UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud800' in position 0: surrogates not allowed",
+        ),
     ],
 )
 def test_what_is_no_body_is_a_failure(tmp_path: Path, body: str, reason: str) -> None:

@@ -26,7 +26,7 @@ OTHERS = (
     *("0", "-17", "+1_000", "0xFF", "0o17", "0b1", "1.5", "-1e10", "6.02_2e+23", "inf", "-inf"),
     *("true", "false", "1979-05-27", "07:32:00", "1979-05-27T07:32:00Z", "1979-05-27 07:32:00.5+02:00"),
 )
-COMMENTS = ("", "", "", " # comment", "\t# [no.table]", ' # "no" = \'string\'', " #é ]")
+COMMENTS = ("", "", "", " # comment", "\t# [no.table]", " # \"no\" = 'string'", " #é ]")
 
 
 def meaning(key: str) -> str:
@@ -98,7 +98,9 @@ class Writer:
             case "line":
                 return f"[{', '.join(items)}{',' if items else ''}]"
             case "lines":
-                return "[ # first\n" + "".join(f"    {item},{self._comment()}\n  # next, with ]\n" for item in items) + "]"
+                return (
+                    "[ # first\n" + "".join(f"    {item},{self._comment()}\n  # next, with ]\n" for item in items) + "]"
+                )
             case _:
                 return "[\n    " + f"{self._comment()}\n  , ".join(items) + "\n]"
 

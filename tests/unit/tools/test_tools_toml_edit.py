@@ -41,7 +41,7 @@ LAYOUTS = {
     "C3 no final newline": '[project]\ndependencies = ["lib>=0.1"]',
     "C5 comma first": '[project]\ndependencies = [ # , ]\n      "lib>=0.1"\n    , "other" # "lib>=0.1"\n    , "third"\n    ]\n',
     "C6 comments": (
-        "[project] # one\ndependencies = [ # two\n    # three, about lib\n    \"lib>=0.1\", # four\n"
+        '[project] # one\ndependencies = [ # two\n    # three, about lib\n    "lib>=0.1", # four\n'
         "    # five, about other\n    'other', # six\n    # seven\n] # eight\n# nine"
     ),
     "C8 dotted": '[tool.ruff]\nlint.extend-select = ["A"]\nexclude = []\nlint.ignore = []\n[project]\ndependencies = ["lib>=0.1"]\n',
@@ -62,7 +62,7 @@ def test_a_string_is_replaced_and_nothing_beside_it(text: str) -> None:
     ("literal", "value", "expected"),
     [
         ("'lib>=0.1'", "lib>=0.2", "'lib>=0.2'"),
-        ("'lib>=0.1'", "lib>=0.2; os_name == 'posix'", '"lib>=0.2; os_name == \'posix\'"'),
+        ("'lib>=0.1'", "lib>=0.2; os_name == 'posix'", "\"lib>=0.2; os_name == 'posix'\""),
         ("'lib>=0.1'", 'lib>=0.2; os_name == "posix"', "'lib>=0.2; os_name == \"posix\"'"),
         ("'lib>=0.1'", "lib\\x", "'lib\\x'"),
         ('"lib>=0.1"', "lib\\x", '"lib\\\\x"'),
@@ -133,7 +133,7 @@ NEW_KEYS = {
     ),
     "before a table below it": (
         "[components.verifiers]\npin = 1\n[components.verifiers.waive]\nPIN001 = 'x'\n",
-        '[components.verifiers]\npin = 1\ncommit = "bbb"\n[components.verifiers.waive]\nPIN001 = \'x\'\n',
+        "[components.verifiers]\npin = 1\ncommit = \"bbb\"\n[components.verifiers.waive]\nPIN001 = 'x'\n",
     ),
     "behind an array of several lines": (
         "[components.verifiers]\npin = [\n  1, # one\n]\n\n[z]\n",

@@ -1,0 +1,13 @@
+"""Holds the contract's vocabulary, which costs no import, together with the wire package, which does."""
+
+from pinctl.model.contract import CASES, FIELDS
+from pinctl.wire.cases import CASES as VALUES
+from pinctl.wire.forms import FieldName
+
+
+def test_every_case_that_a_plan_may_name_has_values() -> None:
+    assert set(CASES) == set(VALUES)
+
+
+def test_every_field_of_the_contract_crosses_in_some_form() -> None:
+    assert set(FIELDS) <= set(FieldName)

@@ -4,7 +4,7 @@ DIR ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers fmt lock clean
+.PHONY: help setup demo test bench check lint types layers fmt lock clean
 
 help: ## lists these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ demo: setup ## lands packed-generate in an embedded stack; DIR=... keeps it ther
 
 test: setup ## runs the tests
 	$(BIN)/pytest -n auto --dist worksteal
+
+bench: setup ## measures what pinctl costs, as ratios within one run
+	$(BIN)/python tests/bench/bench.py
 
 check: setup lint types layers test ## what CI runs: lint, types, layers, tests
 

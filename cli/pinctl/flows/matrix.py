@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.asking import bodies_of, decoded_by
@@ -18,8 +18,9 @@ from pinctl.model.variant import Client, Code, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.probe import Body
-from pinctl.wire.cases import CASES, Case
-from pinctl.wire.forms import encode_response
+
+if TYPE_CHECKING:
+    from pinctl.wire.cases import Case
 
 Tell = Callable[[str], None]
 """Hears what is going on."""
@@ -31,7 +32,7 @@ class _Run:
 
     stack: Stack | None
     contract: Contract
-    cases: tuple[Case, ...]
+    cases: "tuple[Case, ...]"
     tell: Tell
 
 
@@ -62,6 +63,9 @@ def run_matrix(
     Returns:
         The matrix. What could not be run is unknown, with the reason.
     """
+    # Imported here: the wire forms bring numpy, and a landing without a contract needs neither.
+    from pinctl.wire.cases import CASES  # noqa: PLC0415
+
     run = _Run(stack=stack, contract=contract, cases=tuple(CASES[name] for name in contract.cases), tell=tell)
     if stack is not None:
         # Before any thread starts: each remote is asked once.
@@ -85,6 +89,8 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
     """Returns what a server sends for each case, or why it cannot be asked."""
     match server:
         case Wire():
+            from pinctl.wire.forms import encode_response  # noqa: PLC0415
+
             return {case.name: Body(text=encode_response(server.form, case).decode()) for case in run.cases}
         case Code():
             probe = run.contract.server
@@ -154,13 +160,13 @@ def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] 
     return replace(cell, cases=results)
 
 
-def _needed(case: Case, fields: Iterable[str]) -> tuple[str, ...]:
+def _needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
     """Returns the fields of a case that a client needs: those that the case has a true value for."""
     truth: Mapping[str, Any] = case.truth()
     return tuple(field for field in fields if truth.get(field) is not None)
 
 
-def _judged(case: Case, probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
+def _judged(case: "Case", probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
     truth: Mapping[str, Any] = case.truth()
     results: list[FieldResult] = []
     for field in _needed(case, (*probe.reads, *probe.relays)):

@@ -12,7 +12,6 @@ from pinctl.model.pins import Pins
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import Client, Code, Release, Server, Spec, Wire, parse_spec
 from pinctl.tools.declaration import nearest
-from pinctl.wire.forms import FORMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +97,9 @@ def named_clients(specs: tuple[str, ...], stack: Stack | None, pins: Pins, contr
 
 
 def _server(text: str, stack: Stack | None, name: str) -> Server:
+    # Imported here: the wire forms bring numpy, and only who names one needs them.
+    from pinctl.wire.forms import FORMS  # noqa: PLC0415
+
     spec = parse_spec(text)
     match spec:
         case Spec(kind="wire"):

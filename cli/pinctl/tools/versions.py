@@ -1,8 +1,12 @@
 """Asks a component which version it has at a commit."""
 
+import re
+import shlex
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +16,34 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.answers import digest_of, recall, remember
 from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.git.command import run_git
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, run
 from pinctl.tools.uv import inherited_environment
 
 MANIFEST = "pyproject.toml"
+_HATCH = "hatch.toml"
 _SECONDS = 300.0
+_TOOLS = ("hatchling", "hatch-vcs", "setuptools-scm")
+
+# Backends whose dynamic version stands in a file, whatever tags there are.
+_BACKENDS_WITH_A_FILE = frozenset({"flit_core.buildapi", "maturin"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Derivation:
+    """How hatchling or setuptools-scm finds the version.
+
+    Attributes:
+        module: what to run, with its arguments.
+        files: what it reads beside the manifest.
+        describe: the git command that finds the tag; empty where the version stands in a file.
+    """
+
+    module: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    describe: tuple[str, ...] = ()
 
 
 def version_at(repository: Repository, commit: Oid) -> Version | None:
@@ -32,74 +57,147 @@ def version_at(repository: Repository, commit: Oid) -> Version | None:
         The version; None where the commit holds no Python project.
 
     Raises:
-        CouldNotFindOutError: the manifest cannot be read, or no version comes of it.
+        CouldNotFindOutError: the manifest cannot be read, or no version comes of it: also where the code that derives
+            one would fall back to a version that no tag names.
     """
-    manifest = _manifest(repository, commit)
+    manifest = _toml(repository, commit, MANIFEST)
     project = manifest.get("project")
     if not isinstance(project, dict):
         return None
     static = project.get("version")
     if isinstance(static, str):
         return _parsed(static, commit)
-    if not repository.run("for-each-ref", "--count=1", f"--merged={commit}", "refs/tags").text:
-        # What comes out now is a fallback such as 0.0.0, and a floor must never be written from that.
-        raise CouldNotFindOutError(f"the version at {commit.short} is derived from tags, and its history has none")
     # A tag can change the version of the same commit, so the tags are part of the question.
     tags = repository.run("for-each-ref", "--format=%(objectname) %(refname)", f"--merged={commit}", "refs/tags").text
-    digest = digest_of("version", commit, tags)
+    derivation = _derivation(repository, commit, manifest)
+    in_a_file = _is_in_a_file(manifest) if derivation is None else not derivation.describe
+    if not tags and not in_a_file:
+        # What comes out now is a fallback such as 0.0.0, and a floor must never be written from that.
+        raise CouldNotFindOutError(f"the version at {commit.short} is derived from tags, and its history has none")
+    digest = digest_of("version", commit, tags, [metadata.version(tool) for tool in _TOOLS])
     kept = recall(digest)
     if isinstance(kept, str):
         return Version(kept)
-    tool = _own_code(manifest)
-    version = _derived(repository, commit, tool) if tool is not None else _of_backend(repository, commit, manifest)
+    if derivation is not None:
+        version = _derived(repository, commit, derivation)
+    else:
+        version = _of_backend(repository, commit, manifest)
+        if not in_a_file and _looks_made_up(version, tags):
+            raise CouldNotFindOutError(f"no tag in the history of {commit.short} gives it the version {version}")
     remember(digest, str(version))
     return version
 
 
-def _manifest(repository: Repository, commit: Oid) -> Mapping[str, Any]:
-    data = repository.read(commit, MANIFEST)
+def _toml(repository: Repository, commit: Oid, path: str) -> Mapping[str, Any]:
+    data = repository.read(commit, path)
     if data is None:
         return {}
     try:
         return tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CouldNotFindOutError(f"{MANIFEST} of {commit.short} cannot be read: {error}") from error
+        raise CouldNotFindOutError(f"{path} of {commit.short} cannot be read: {error}") from error
 
 
-def _own_code(manifest: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Returns the module that derives the version, with its arguments; None where it is neither of the two."""
-    tools = manifest.get("tool", {})
-    requires = " ".join(str(item) for item in manifest.get("build-system", {}).get("requires", ()))
-    if tools.get("hatch", {}).get("version", {}).get("source") == "vcs":
-        return ("hatchling", "version")
-    if "setuptools_scm" in tools or "setuptools-scm" in requires or "setuptools_scm" in requires:
-        return ("setuptools_scm",)
+def _table(values: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """Returns a table within tables; an empty one where something else stands there."""
+    for key in keys:
+        value = values.get(key)
+        values = value if isinstance(value, dict) else {}
+    return values
+
+
+def _derivation(repository: Repository, commit: Oid, manifest: Mapping[str, Any]) -> _Derivation | None:
+    """Returns how the version is found; None where that is neither hatchling's nor setuptools-scm's affair."""
+    build = _table(manifest, "build-system")
+    hatch = _table(manifest, "tool", "hatch", "version")
+    if not hatch and build.get("build-backend") == "hatchling.build":
+        hatch = _table(_toml(repository, commit, _HATCH), "version")
+    if hatch.get("source") == "vcs":
+        return _Derivation(module=("hatchling", "version"), describe=_describe(_table(hatch, "raw-options")))
+    path = hatch.get("path")
+    if hatch.get("source", "regex") == "regex" and isinstance(path, str):
+        return _Derivation(module=("hatchling", "version"), files=(path,))
+    requires = " ".join(str(item) for item in build.get("requires", ()))
+    scm = _table(manifest, "tool", "setuptools_scm")
+    if scm or "setuptools_scm" in _table(manifest, "tool") or re.search(r"setuptools[-_]scm", requires):
+        return _Derivation(module=("setuptools_scm",), describe=_describe(scm))
     return None
 
 
-def _derived(repository: Repository, commit: Oid, tool: tuple[str, ...]) -> Version:
+def _describe(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the command by which setuptools-scm finds the nearest tag: the project's own, or its default."""
+    command = options.get("git_describe_command", _table(options, "scm", "git").get("describe_command"))
+    if isinstance(command, str):
+        return tuple(shlex.split(command))
+    if isinstance(command, list):
+        return tuple(map(str, command))
+    prefix = _table(options, "tag").get("prefix", "")
+    return ("git", "describe", "--tags", "--long", "--match", f"{prefix}*[0-9]*")
+
+
+def _is_in_a_file(manifest: Mapping[str, Any]) -> bool:
+    return (
+        "version" in _table(manifest, "tool", "setuptools", "dynamic")
+        or _table(manifest, "tool", "pdm", "version").get("source") == "file"
+        or _table(manifest, "build-system").get("build-backend") in _BACKENDS_WITH_A_FILE
+    )
+
+
+def _looks_made_up(version: Version, tags: str) -> bool:
+    """Tells whether a derived version is a fallback: one that is derived from a tag is never below it."""
+    if any(version.release) and not version.is_devrelease:
+        return False
+    names = [line.partition(" refs/tags/")[2] for line in tags.splitlines()]
+    return not any(tagged is not None and tagged <= version for tagged in map(_version_in, names))
+
+
+def _version_in(tag: str) -> Version | None:
+    number = re.search(r"\d+(!|\.|$).*", tag)
+    try:
+        return Version(number.group()) if number else None
+    except InvalidVersion:
+        return None
+
+
+def _derived(repository: Repository, commit: Oid, derivation: _Derivation) -> Version:
+    tool = derivation.module[0]
     with scratch() as directory:
-        lay_out(repository, commit, directory / "source", only=(MANIFEST, "hatch.toml"))
-        ended = _run([sys.executable, "-m", *tool], directory / "source")
+        source = directory / "source"
+        lay_out(repository, commit, source, only=(MANIFEST, _HATCH, *derivation.files))
+        _require_tag(source, commit, derivation.describe)
+        ended = _run([sys.executable, "-m", *derivation.module], source)
     if ended.status != 0:
         words = ended.stderr.strip().splitlines() or [f"exit status {ended.status}"]
-        raise CouldNotFindOutError(f"{tool[0]} derives no version at {commit.short}: {words[-1]}")
+        raise CouldNotFindOutError(f"{tool} derives no version at {commit.short}: {words[-1]}")
     return _parsed(ended.stdout.decode("utf-8", "replace").strip(), commit)
+
+
+def _require_tag(source: Path, commit: Oid, describe: tuple[str, ...]) -> None:
+    """Refuses a history without a tag of the project's own pattern: what its tool makes of that is a fallback."""
+    if describe[:1] == ("git",) and run_git(source, *describe[1:], accept=(0, 128)).status != 0:
+        raise CouldNotFindOutError(
+            f"the version at {commit.short} is derived from tags, and its history has none of the project's own pattern",
+            hint=f"That is the pattern of: {shlex.join(describe)}",
+        )
 
 
 def _of_backend(repository: Repository, commit: Oid, manifest: Mapping[str, Any]) -> Version:
     # Imported here: most runs meet no such version, and this brings a good part of packaging tools with it.
-    from build import BuildException  # noqa: PLC0415
+    from build import BuildBackendException, BuildException, FailedProcessError  # noqa: PLC0415
     from build.util import project_wheel_metadata  # noqa: PLC0415
 
     with scratch() as directory:
         lay_out(repository, commit, directory / "source")
-        isolated = bool(manifest.get("build-system", {}).get("requires", True))
+        isolated = bool(_table(manifest, "build-system").get("requires", True))
         try:
-            metadata = project_wheel_metadata(directory / "source", isolated=isolated, runner=_run_hook)
-        except BuildException as error:
+            found = project_wheel_metadata(directory / "source", isolated=isolated, runner=_run_hook)
+        except BuildBackendException as error:
+            raise CouldNotFindOutError(
+                f"the build backend gives no version at {commit.short}: {error.exception}"
+            ) from error
+        except (BuildException, FailedProcessError) as error:
             raise CouldNotFindOutError(f"the build backend gives no version at {commit.short}: {error}") from error
-    return _parsed(str(metadata["Version"]), commit)
+    return _parsed(str(found["Version"]), commit)
 
 
 def _run_hook(cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping[str, str] | None = None) -> None:
@@ -110,8 +208,7 @@ def _run_hook(cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping
 
 
 def _run(command: Sequence[str], cwd: Path, more: Mapping[str, str] | None = None) -> Ended:
-    env = {name: value for name, value in inherited_environment().items() if not name.startswith("SETUPTOOLS_SCM_")}
-    return run(command, cwd=cwd, env={**env, **(more or {})}, seconds=_SECONDS)
+    return run(command, cwd=cwd, env={**inherited_environment(), **(more or {})}, seconds=_SECONDS)
 
 
 def _parsed(text: str, commit: Oid) -> Version:

@@ -1,5 +1,6 @@
 """Judges pins: is each on its branch, where did it come from, and does everything that names it agree."""
 
+import shlex
 from collections.abc import Iterator
 
 from pinctl.errors import CouldNotFindOutError
@@ -27,7 +28,7 @@ def pin_findings(scope: Scope) -> Iterator[Finding]:
             continue
         if pin.entry is None and pin.path not in described:
             message = "this gitlink is in no section of .gitmodules: it has no url"
-            yield _finding("PIN012", pin, message, fix=f"git rm --cached {pin.path}")
+            yield _finding("PIN012", pin, message, fix=f"git rm --cached -- {shlex.quote(pin.path)}")
             if pin.component.url is None:
                 continue
         try:
@@ -125,14 +126,14 @@ def _url_findings(scope: Scope) -> Iterator[Finding]:
         component = scope.stack.pins.at_gitlink(submodule.path)
         declared = component.url if component else None
         name = component.name if component else submodule.name
-        command = f"git config -f {FILE} submodule.{submodule.name}.url "
+        command = f"git config -f {FILE} {shlex.quote(f'submodule.{submodule.name}.url')} "
         before = former.get(submodule.path, submodule.url)
         if declared is not None and not _same_url(declared, submodule.url):
             message = f"{submodule.path} is at {shown_url(submodule.url)}, pins.toml says {shown_url(declared)}"
-            yield _url_finding(name, submodule, message, fix=command + declared)
+            yield _url_finding(name, submodule, message, fix=command + shlex.quote(declared))
         elif declared is None and before != submodule.url and submodule.path not in renamed:
             message = f"the URL of {submodule.path} changed from {shown_url(before)} to {shown_url(submodule.url)}"
-            yield _url_finding(name, submodule, message, fix=command + before)
+            yield _url_finding(name, submodule, message, fix=command + shlex.quote(before))
 
 
 def _url_finding(component: str, submodule: Submodule, message: str, *, fix: str) -> Finding:
@@ -166,14 +167,14 @@ def _record_findings(scope: Scope) -> Iterator[Finding]:
             path=path,
             line=source.line(("components", component.name, "commit")),
             message=f"pins.toml records {record[:12]}, and the gitlink {gitlink} is {pin.short}",
-            fix=f"sed -i 's/{record}/{pin}/' {path}",
+            fix=f"sed -i s/{shlex.quote(record)}/{pin}/ {shlex.quote(path)}",
         )
 
 
 def pin_command(stack: Stack, pin: MovedPin, commit: Oid) -> str | None:
     """Returns the command that sets a pin to a commit; None where the way it is written cannot name it."""
     if pin.entry is None:
-        return f"git update-index --cacheinfo 160000,{commit},{pin.path}"
+        return f"git update-index --cacheinfo {shlex.quote(f'160000,{commit},{pin.path}')}"
     text = moved_text(pin.entry, target_of(stack, pin.component, commit))
     return replace_command(pin.path, pin.entry.line, pin.entry.text, text) if text is not None else None
 

@@ -11,6 +11,7 @@ import typer
 
 from pinctl import __version__
 from pinctl.commands.bump import bump
+from pinctl.commands.can_land import can_land
 from pinctl.commands.check import check
 from pinctl.commands.demo import demo
 from pinctl.commands.invocation import Invocation
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (status, plan, land, bump, check, matrix, order, rule, demo):
+for _command in (status, plan, land, bump, check, matrix, order, can_land, rule, demo):
     app.command()(_command)
 
 

@@ -1,0 +1,41 @@
+"""Shows whether a pin may move."""
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pinctl.errors import ExitStatus
+from pinctl.model.answer import PinAnswer
+from pinctl.render.matrix import STYLES, cell_json
+
+_WORDS = {ExitStatus.YES: ("yes", "green"), ExitStatus.NO: ("no", "red"), ExitStatus.UNKNOWN: ("unknown", "magenta")}
+
+
+def answer_text(answer: PinAnswer) -> RenderableType:
+    """Returns the answer, with everything that speaks against it."""
+    cells = [cell for matrix in answer.matrices for cell in matrix.cells]
+    proof = f"{len(cells)} cells run" if cells else "no plan has a contract for it, so no cell was run"
+    at = f" at {answer.commit.short}" if answer.commit else ""
+    lines = [Text.assemble(_WORDS[answer.status], f": {answer.component}{at}, {proof}")]
+    for objection in answer.objections:
+        lines.append(Text(f"    {objection.message}"))
+        lines += [Text(f"      {detail}") for detail in objection.details]
+    for cell in answer.bad_cells:
+        lines.append(Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}"))
+        lines.append(Text(f"      {cell.reason}"))
+    return Group(*lines)
+
+
+def answer_json(answer: PinAnswer) -> dict[str, Any]:
+    """Returns the answer with the same values."""
+    return {
+        "component": answer.component,
+        "commit": answer.commit,
+        "answer": _WORDS[answer.status][0],
+        "reasons": [
+            *(objection.message for objection in answer.objections),
+            *(f"{cell.server} x {cell.client}: {cell.reason}" for cell in answer.bad_cells),
+        ],
+        "cells": [cell_json(cell) for matrix in answer.matrices for cell in matrix.cells],
+    }

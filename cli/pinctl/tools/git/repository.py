@@ -1,23 +1,21 @@
-"""Opens a repository and reads its objects: one long-lived git process answers for all of them."""
+"""Opens a repository, and answers what it holds at a revision."""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Self
-
-import git
+from typing import Self
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.command import Completed, run_git
-from pinctl.tools.process import PIPE
+from pinctl.tools.git.objects import ObjectReader
 
 OLDEST_GIT = (2, 38)
 """The first release with `git merge-tree --write-tree`."""
 
 GITLINK_MODE = "160000"
+TREE_MODE = "40000"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,8 @@ class Repository:
         self.work_tree = work_tree
         self.shallow = shallow
         self._access = dict(access or {})
-        self._objects = _ObjectReader(git_dir, self._access)
+        self._objects = ObjectReader(git_dir)
+        self._partial: bool | None = None
         self._gitlinks: dict[Oid, dict[str, Oid]] = {}
 
     @classmethod
@@ -151,16 +150,13 @@ class Repository:
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Returns the bytes of a file at a revision; None where there is no file of that path."""
-        name = f"{revision}:{path}"
-        found = self._objects.info(name)
-        if found is None or found[1] != "blob":
-            return None
-        return self._objects.contents(name)
+        oid = self.blob_at(revision, path)
+        return None if oid is None else self._contents("blob", oid)
 
     def blob_at(self, revision: str, path: str) -> Oid | None:
         """Returns the id of a file's contents at a revision; None where there is no file of that path."""
-        found = self._objects.info(f"{revision}:{path}")
-        return found[0] if found is not None and found[1] == "blob" else None
+        entry = self.entry_at(revision, path)
+        return entry.oid if entry is not None and entry.mode not in {GITLINK_MODE, TREE_MODE} else None
 
     def entries(self, revision: str) -> tuple[TreeEntry, ...]:
         """Lists every entry of a revision's tree, without the trees themselves."""
@@ -186,9 +182,9 @@ class Repository:
         return entry.oid if entry is not None and entry.mode == GITLINK_MODE else None
 
     def entry_at(self, revision: str, path: str) -> TreeEntry | None:
-        """Returns the entry at one path of a revision; None where there is none. Starts no process of its own."""
+        """Returns the entry at one path of a revision; None where there is none."""
         directory, _, name = path.rpartition("/")
-        data = self._objects.contents(f"{revision}^{{tree}}" if not directory else f"{revision}:{directory}")
+        data = self._contents("tree", f"{revision}^{{tree}}" if not directory else f"{revision}:{directory}")
         size = len(self.tree_of(revision)) // 2
         while data:
             head, _, rest = data.partition(b"\0")
@@ -198,6 +194,22 @@ class Repository:
             data = rest[size:]
         return None
 
+    def _contents(self, kind: str, name: str) -> bytes | None:
+        """Returns an object's bytes; those that a partial clone lacks are fetched."""
+        data = self._objects.contents(name)
+        if data is not None or not self._is_partial():
+            return data
+        completed = self.run("cat-file", kind, name, accept=(0, 128))
+        return completed.stdout if completed.status == 0 else None
+
+    def _is_partial(self) -> bool:
+        if self._partial is None:
+            found = self.run(
+                "config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$", accept=(0, 1)
+            )
+            self._partial = found.status == 0
+        return self._partial
+
     def _list_gitlinks(self, revision: str) -> dict[str, Oid]:
         return {entry.path: entry.oid for entry in self.entries(revision) if entry.mode == GITLINK_MODE}
 
@@ -205,61 +217,6 @@ class Repository:
         """Returns the value of a configuration key; None where it is not set."""
         completed = self.run("config", "--get", key, accept=(0, 1))
         return completed.text if completed.status == 0 else None
-
-
-class _ObjectReader:
-    """Asks one `git cat-file --batch-command` for any number of objects; safe for several threads."""
-
-    def __init__(self, git_dir: Path, access: Mapping[str, str]) -> None:
-        self._git_dir = git_dir
-        self._access = access
-        self._lock = threading.Lock()
-        self._process: git.Git.AutoInterrupt | None = None
-
-    def info(self, name: str) -> tuple[Oid, str, int] | None:
-        """Returns id, type and size; None where the name names nothing here."""
-        with self._lock:
-            _, source = self._ask("info", name)
-            return self._header(source)
-
-    def contents(self, name: str) -> bytes | None:
-        """Returns the object's bytes; None where the name names nothing here."""
-        with self._lock:
-            _, source = self._ask("contents", name)
-            header = self._header(source)
-            if header is None:
-                return None
-            data = source.read(header[2])
-            source.read(1)
-            return data
-
-    def _ask(self, command: str, name: str) -> tuple[IO[bytes], IO[bytes]]:
-        if "\n" in name:
-            raise CouldNotFindOutError(f"{name!r} cannot name an object")
-        if self._process is None:
-            self._process = git.Git(self._git_dir).execute(
-                ["git", "cat-file", "--batch-command"],
-                istream=PIPE,
-                as_process=True,
-                env={**self._access, "GIT_DIR": str(self._git_dir), "GIT_TERMINAL_PROMPT": "0"},
-            )
-        sink, source = self._process.stdin, self._process.stdout
-        if sink is None or source is None:
-            raise CouldNotFindOutError(f"git cat-file gives no answer in {self._git_dir}")
-        try:
-            sink.write(f"{command} {name}\n".encode("utf-8", "surrogateescape"))
-            sink.flush()
-        except BrokenPipeError as error:
-            raise CouldNotFindOutError(f"git cat-file ended early in {self._git_dir}") from error
-        return sink, source
-
-    def _header(self, source: IO[bytes]) -> tuple[Oid, str, int] | None:
-        words = source.readline().decode("utf-8", "surrogateescape").split()
-        if not words:
-            raise CouldNotFindOutError(f"git cat-file ended early in {self._git_dir}")
-        if len(words) != 3 or not words[2].isdigit():
-            return None
-        return Oid(words[0]), words[1], int(words[2])
 
 
 def _cannot_open(directory: Path, completed: Completed) -> CouldNotFindOutError:

@@ -1,6 +1,5 @@
 """The Typer application, and the one place where an error becomes a message and an exit status."""
 
-import os
 import sys
 import traceback
 from pathlib import Path
@@ -90,10 +89,6 @@ def run(arguments: list[str]) -> int:
     except PinctlError as error:
         output.error(error)
         return error.exit_status
-    except BrokenPipeError:
-        # The reader has gone; without this, Python complains once more when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitStatus.YES
     except Exception:  # noqa: BLE001 - the boundary: whatever gets here is a bug of pinctl
         traceback.print_exc()
         output.error(PinctlError("this is a bug of pinctl; nothing says that what it was doing was finished"))

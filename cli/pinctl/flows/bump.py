@@ -43,17 +43,22 @@ def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> B
         What one commit is to do, or everything that is in the way.
 
     Raises:
-        BadInputError: there is no such component, or it is named twice.
+        BadInputError: there is no such component, it is named twice, or a rollback has no reason.
         CouldNotFindOutError: a revision is not there, or a component has no release.
     """
+    rollback = None if how.rollback is None else " ".join(how.rollback.split())
+    if rollback == "":
+        raise BadInputError("--rollback wants a reason", hint="Whoever reads the commit later will want it too.")
     target = how.onto or stack.target
     tip = stack.branch_tip(target)
     if tip is None:
         raise CouldNotFindOutError(f"{stack.name} has no branch {target}")
     wants: dict[str, Want] = {}
     for spec in specs:
-        name, _, revision = spec.partition("@")
+        name, at, revision = spec.partition("@")
         component = _component(stack, name)
+        if at and not revision:
+            raise BadInputError(f"{spec!r} names no revision", hint=f"Leave the @ away for the tip: {name}")
         if component.name in wants:
             raise BadInputError(f"{component.name} is named twice")
         wants[component.name] = Want(commit=_wanted(stack, component, revision, release=how.release))
@@ -70,7 +75,7 @@ def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> B
         targets=moves.targets,
         floors=moves.floors,
         third_party=how.third_party,
-        rollback=how.rollback,
+        rollback=rollback,
         exclude_conflicting=how.exclude_conflicting,
     )
 
@@ -79,12 +84,16 @@ def _component(stack: Stack, name: str) -> Component:
     for component in stack.pins.components.values():
         if name in {component.name, component.gitlink}:
             return component
-    raise BadInputError(f"there is no component {name!r}{nearest(name, stack.pins.components)}")
+    known = [path for _, path in stack.gitlink_components()] if "/" in name else list(stack.pins.components)
+    raise BadInputError(f"there is no component {name!r}{nearest(name, known)}")
 
 
 def _wanted(stack: Stack, component: Component, revision: str, *, release: bool) -> Oid:
     if revision:
         mirror = stack.mirror(component)
+        if revision == "HEAD" and mirror.head is not None:
+            # The remote's, not that of the mirror.
+            return mirror.tip(mirror.head)
         # A branch or a tag goes before an abbreviated id that happens to look like it.
         for name in (f"refs/heads/{revision}", f"refs/tags/{revision}"):
             found = mirror.repository.resolve(name)

@@ -1,10 +1,12 @@
 """Explains why uv finds no lock for new pins: what they brought, and which new workspace member to leave out."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.sites import component_manifests
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan
@@ -42,15 +44,15 @@ def explain(stack: Stack, bump: BumpPlan, *, tree: Oid, project: Path, refused: 
         refused: what uv said.
     """
     lines = [line for name in sorted(bump.targets) for line in _brought(stack, bump, name, refused)]
-    root = project / "pyproject.toml"
-    original = root.read_bytes()
+    root, lock = project / "pyproject.toml", project / "uv.lock"
+    original, locked = root.read_bytes(), lock.read_bytes()
     members = _new_members(stack, bump, tree, read_toml(root, original))
     for member, component in members.items():
         lines.append(f"{member} is new in the workspace at the new pin of {component}")
-        manifest = read_toml(project / member / "pyproject.toml")
-        lines += [f"{member} requires {text}" for text in all_requirements(manifest) if _is_named(text, refused)]
+        lines += [f"{member} requires {text}" for text in _requirements(project / member) if _is_named(text, refused)]
     exclude = _without(project, original, tuple(members))
     root.write_bytes(original)
+    lock.write_bytes(locked)
     if exclude:
         quoted = ", ".join(f'"{member}"' for member in exclude)
         lines.append(f"there is a lock without it: [tool.uv.workspace] exclude = [..., {quoted}]")
@@ -66,15 +68,35 @@ def without_members(manifest: TomlSource, members: tuple[str, ...]) -> bytes:
 
 
 def _without(project: Path, original: bytes, members: tuple[str, ...]) -> tuple[str, ...]:
-    """Tries to leave out each new member, then all of them; returns the first that helps."""
-    attempts = [(member,) for member in members] + ([members] if len(members) > 1 else [])
-    for attempt in attempts:
-        (project / "pyproject.toml").write_bytes(
-            without_members(read_toml(project / "pyproject.toml", original), attempt)
-        )
-        if uv.lock(project) is None:
-            return attempt
-    return ()
+    """Tries to leave out each new member, then as few of them together as it takes."""
+    for member in members:
+        if _locks_without(project, original, (member,)):
+            return (member,)
+    if len(members) < 2 or not _locks_without(project, original, members):
+        return ()
+    needed = members
+    for member in members:
+        fewer = tuple(other for other in needed if other != member)
+        if _locks_without(project, original, fewer):
+            needed = fewer
+    return needed
+
+
+def _locks_without(project: Path, original: bytes, members: tuple[str, ...]) -> bool:
+    path = project / "pyproject.toml"
+    try:
+        path.write_bytes(without_members(read_toml(path, original), members))
+        return uv.lock(project) is None
+    except (BadFileError, CouldNotFindOutError):
+        # It did not help: what uv said first stands.
+        return False
+
+
+def _requirements(member: Path) -> tuple[str, ...]:
+    try:
+        return all_requirements(read_toml(member / "pyproject.toml"))
+    except BadFileError:
+        return ()
 
 
 def _brought(stack: Stack, bump: BumpPlan, name: str, refused: uv.Refused) -> Iterator[str]:
@@ -94,11 +116,15 @@ def _brought(stack: Stack, bump: BumpPlan, name: str, refused: uv.Refused) -> It
 
 def _is_named(text: str, refused: uv.Refused) -> bool:
     name = distribution_of(text)
-    return name is not None and name in refused.explanation.lower()
+    pattern = rf"(?<![\w.-]){re.escape(name or '')}(?![\w-])"
+    return name is not None and re.search(pattern, refused.explanation.lower()) is not None
 
 
 def _new_members(stack: Stack, bump: BumpPlan, tree: Oid, root: TomlSource) -> dict[str, str]:
-    """Returns the directories that join the workspace only with the new pins, with the component they are in."""
+    """Returns the directories that join the workspace only with the new pins, with the component they are in.
+
+    A directory without a pyproject.toml joins it too, and breaks it.
+    """
     patterns = [str(item) for item in root.at(("tool", "uv", "workspace", "members")) or ()]
     leave_out = [str(item) for item in root.at(EXCLUDE) or ()]
     before = stack.repository.gitlinks(bump.tip)
@@ -108,26 +134,26 @@ def _new_members(stack: Stack, bump: BumpPlan, tree: Oid, root: TomlSource) -> d
         path = component.gitlink
         if path is None or path not in stack.repository.gitlinks(tree):
             continue
-        old = _projects(stack, name, before.get(path))
-        for directory in sorted(_projects(stack, name, target.commit) - old):
+        old = _directories(stack, name, before.get(path))
+        for directory in sorted(_directories(stack, name, target.commit) - old):
             member = f"{path}/{directory}" if directory else path
             if _matches(member, patterns) and not _matches(member, leave_out):
                 found[member] = name
     return found
 
 
-def _projects(stack: Stack, name: str, commit: Oid | None) -> frozenset[str]:
-    """Returns the directories of a component's commit that hold a pyproject.toml."""
+def _directories(stack: Stack, name: str, commit: Oid | None) -> frozenset[str]:
+    """Returns the directories of a component's commit; the top is empty."""
     if commit is None:
         return frozenset()
     component = stack.pins.components[name]
     repository = stack.mirror(component).repository
     paths = (PurePosixPath(entry.path) for entry in repository.entries(stack.obtain(component, commit)))
-    return frozenset(str(path.parent).removeprefix(".") for path in paths if path.name == "pyproject.toml")
+    return frozenset(str(parent) if parent.name else "" for path in paths for parent in path.parents)
 
 
 def _matches(path: str, patterns: list[str]) -> bool:
-    return any(_match(path.split("/"), pattern.removeprefix("./").split("/")) for pattern in patterns)
+    return any(_match(path.split("/"), pattern.removeprefix("./").rstrip("/").split("/")) for pattern in patterns)
 
 
 def _match(parts: list[str], pattern: list[str]) -> bool:

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from pinctl.errors import BadInputError
+from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
 from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.message import heading_of, heading_of_plan
 from pinctl.flows.prove import Evidence, gather, prove
-from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push
+from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
 from pinctl.flows.resolve import pulls_of, resolve
 from pinctl.flows.stack import Stack
 from pinctl.flows.stage import dirty_target_files, stage
@@ -20,7 +20,7 @@ from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import parse_spec
 from pinctl.model.where import Where
 from pinctl.tools import uv
-from pinctl.tools.git.refs import delete_ref, local_ref
+from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
 from pinctl.tools.plan_file import plan_names, read_plan
 
 
@@ -139,7 +139,10 @@ def abort(where: Where, name: str) -> str | Objections:
     taken = branch_in_the_way(stack, branch, heading_of_plan(plan.name))
     if taken is not None:
         return Objections(objections=(taken,))
-    delete_ref(stack.repository, f"refs/heads/{branch}", expected=commit)
+    try:
+        delete_ref(stack.repository, f"refs/heads/{branch}", expected=commit)
+    except RefMovedError as error:
+        raise CouldNotFindOutError(f"{branch} could not be removed: {error}", hint="Run this again.") from error
     return branch
 
 
@@ -159,6 +162,8 @@ def _contract(plan: LandingPlan) -> Contract:
 
 
 def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> Landing | Objections:
+    if with_push:
+        require_remote(stack)
     landing = existing_landing(stack, bump) or _make(stack, bump, tell=tell)
     if isinstance(landing, Objections) or not with_push or landing.branch != branch_of(bump.name):
         return landing

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven
 from pinctl.model.matrix import Verdict
+from pinctl.model.plan import Change
 from pinctl.model.rules import ROLLBACK_TRAILER
 from pinctl.tools.git.history import Person
 
@@ -50,11 +51,16 @@ def heading_of_plan(plan: str) -> str:
 def trailers_of(bump: BumpPlan) -> tuple[str, ...]:
     """Returns the trailers that say what a landing is, which name the same landing whenever it is made."""
     lines = [heading_of(bump)]
-    lines += [f"{CHANGE}: {item.change.title} {item.head}" for item in bump.to_land]
+    lines += [f"{change_trailer(item.change)}{item.head}" for item in bump.to_land]
     lines += [f"{PIN}: {_pin_words(move)}" for move in bump.moves]
     if bump.rollback is not None:
         lines += [f"{ROLLBACK_TRAILER}: {move.component.name} {bump.rollback}" for move in bump.moves]
     return tuple(lines)
+
+
+def change_trailer(change: Change) -> str:
+    """Returns the beginning of the trailer that says that a landing brings a change."""
+    return f"{CHANGE}: {change.title} "
 
 
 def is_same_landing(message: str, bump: BumpPlan) -> bool:

@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packaging.requirements import Requirement
 from packaging.version import Version
 
-from pinctl.flows.floors import manifests_at
+from pinctl.flows.floors import floors_on, manifests_at
 from pinctl.flows.sites import PinnedSite, pinned_sites, target_of
 from pinctl.flows.stack import Stack
-from pinctl.model.entry import Target, moved_text
+from pinctl.model.entry import EntryKind, Target, moved_text
 from pinctl.model.landing import Landed, Objection, ObjectionKind, PinMove
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, FloorPolicy
 from pinctl.model.releases import newest
+from pinctl.model.requirement import FloorSite, floor_of, raised
 from pinctl.tools.git.history import contains, log, merge_base
 
 
@@ -71,14 +73,16 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | t
             objections.append(commit)
             continue
         target = target_of(stack, component, commit)
-        stuck = [site for site in sites if site.entry is not None and moved_text(site.entry, target) is None]
-        if stuck:
-            objections.append(_not_a_release(component, commit, stuck))
+        stuck = _stuck(component, sites, target)
+        if stuck is not None:
+            objections.append(stuck)
             continue
         targets[name] = target
         if before != commit or any(_differs(site, target) for site in sites):
             moves.append(_move(stack, component, sites, before, commit, want.landed))
         floor = _floor(stack, component, commit, tuple(item.commit for item in want.landed))
+        if isinstance(floor, Version):
+            floor = _ruled_out(component, floors_on(manifests, component), floor) or floor
         if isinstance(floor, Objection):
             objections.append(floor)
         elif floor is not None:
@@ -115,18 +119,30 @@ def _destination(stack: Stack, component: Component, before: Oid | None, want: W
 
 
 def _differs(site: PinnedSite, target: Target) -> bool:
-    if site.entry is None:
-        return site.text != target.commit
+    if site.entry is None or site.entry.kind is EntryKind.REV:
+        return site.commit != target.commit
     return moved_text(site.entry, target) != site.text
 
 
-def _not_a_release(component: Component, commit: Oid, stuck: list[PinnedSite]) -> Objection:
-    return Objection(
-        kind=ObjectionKind.NOT_A_RELEASE,
-        message=f"{component.name} is pinned by release, and {commit.short} is none",
-        hint=f"Name a release: pinctl bump {component.name}@TAG, or pinctl bump --release {component.name}.",
-        details=tuple(f"{site.place}:{site.line} {site.text}" for site in stuck),
-    )
+def _stuck(component: Component, sites: tuple[PinnedSite, ...], target: Target) -> Objection | None:
+    """Finds entries that cannot name where they are to go."""
+    entries = [(site, site.entry) for site in sites if site.entry is not None]
+    stuck = [site for site, entry in entries if moved_text(entry, target) is None]
+    message = f"{component.name} is pinned by release, and {target.commit.short} is none"
+    hint = f"Name a release: pinctl bump {component.name}@TAG, or pinctl bump --release {component.name}."
+    if stuck and target.version is not None:
+        message = f"{component.name} is pinned in a way that cannot be moved to {target.version}"
+        hint = "Move it by hand: it says more than the version, such as the hash of a file."
+    following = [site for site, entry in entries if entry.kind is EntryKind.BRANCH]
+    if not stuck and len(following) == len(sites):
+        # Beside another pin, a branch is left to follow by itself; alone, it would be a pin that did not move.
+        stuck = [site for site in following if site.commit != target.commit]
+        message = f"{component.name} is pinned by branch, which cannot name {target.commit.short}"
+        hint = "Write a rev or a tag in its place, then run this again."
+    if not stuck:
+        return None
+    details = tuple(f"{site.place}:{site.line} {site.text}" for site in stuck)
+    return Objection(kind=ObjectionKind.NOT_A_RELEASE, message=message, hint=hint, details=details)
 
 
 def _move(
@@ -165,6 +181,24 @@ def _floor(stack: Stack, component: Component, pin: Oid, required: tuple[Oid, ..
         kind=ObjectionKind.FLOOR,
         message=f"{component.name}'s floor would be {floor}, above its version at pin {pin.short}, {at_pin}",
         hint=f"Look at the tags of {component.name}, or give it another floor policy in pins.toml.",
+    )
+
+
+def _ruled_out(component: Component, sites: tuple[FloorSite, ...], floor: Version) -> Objection | None:
+    """Finds requirements that nothing could meet any more with a floor as high as that."""
+    details = []
+    for site in sites:
+        text = raised(site.text, to=floor)
+        lowest = floor_of(text) if text != site.text else None
+        if lowest is not None and not Requirement(text).specifier.contains(lowest, prereleases=True):
+            details.append(f"{site.manifest}:{site.line} {site.text}")
+    if not details:
+        return None
+    return Objection(
+        kind=ObjectionKind.FLOOR,
+        message=f"{component.name}'s floor would be {floor}, which other bounds rule out",
+        hint="Let the bounds go, or give it another floor policy in pins.toml.",
+        details=tuple(details),
     )
 
 

@@ -16,6 +16,11 @@ def branch_of(name: str) -> str:
     return f"{LANDING_PREFIX}{name}"
 
 
+def name_of(branch: str) -> str:
+    """Returns the name of the plan or bump whose landing a branch is for."""
+    return branch.removeprefix(LANDING_PREFIX)
+
+
 def existing_landing(stack: Stack, bump: BumpPlan) -> Landing | None:
     """Finds the very landing that a bump would make, on its branch or on the target; None where it is not there."""
     if not bump.to_land and not bump.moves:
@@ -45,7 +50,7 @@ def branch_in_the_way(stack: Stack, branch: str, heading: str) -> Objection | No
     if commit is not None and not is_landing(_message(stack, commit), heading):
         return Objection(
             kind=ObjectionKind.BRANCH_TAKEN,
-            message=f"{branch} is at {commit.short}, which is no landing of this",
+            message=f"{branch} is at {commit.short}, which is no landing of {name_of(branch)}",
             hint=f"Rename it: git branch -m {branch} NEW-NAME",
         )
     return None
@@ -78,6 +83,16 @@ def publish(stack: Stack, proven: Proven) -> Landing:
     return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=False)
 
 
+def require_remote(stack: Stack) -> None:
+    """Makes sure that there is a remote to push to.
+
+    Raises:
+        CouldNotFindOutError: there is none.
+    """
+    if not stack.has_remote:
+        raise CouldNotFindOutError(f"there is no remote {REMOTE} to push to", hint=f"git remote add {REMOTE} URL")
+
+
 def push(stack: Stack, landing: Landing, heading: str) -> str:
     """Pushes a landing under a lease, and returns the remote's name.
 
@@ -85,8 +100,7 @@ def push(stack: Stack, landing: Landing, heading: str) -> str:
         CouldNotFindOutError: there is no remote.
         StoppedPartWayError: the remote refused; the landing stands here.
     """
-    if not stack.has_remote:
-        raise CouldNotFindOutError(f"there is no remote {REMOTE} to push to", hint=f"git remote add {REMOTE} URL")
+    require_remote(stack)
     name = f"refs/heads/{landing.branch}"
     expected = stack.remote_ref(name)
     if expected == landing.commit:
@@ -94,7 +108,7 @@ def push(stack: Stack, landing: Landing, heading: str) -> str:
     stands = f"{landing.branch} stands here at {landing.commit.short}"
     if expected is not None and not _is_ours(stack, name, expected, heading):
         raise StoppedPartWayError(
-            f"{REMOTE} has a {landing.branch} that is no landing of this; {stands}",
+            f"{REMOTE} has a {landing.branch} that is no landing of {name_of(landing.branch)}; {stands}",
             hint=f"Look at it: git fetch {REMOTE} {landing.branch}",
         )
     try:

@@ -1,6 +1,7 @@
 """Resolves a landing plan: which changes have landed, as what, and to which commits the pins must move."""
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.message import change_trailer
 from pinctl.flows.moves import Moves, Want, decide_moves, newest_of
 from pinctl.flows.stack import Stack
 from pinctl.flows.standing import find_revert, find_standing
@@ -9,7 +10,14 @@ from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.git.history import brought_by, commit_naming_pull, contains, log, merge_base
+from pinctl.tools.git.history import (
+    brought_by,
+    commit_naming_pull,
+    commit_with_trailer,
+    contains,
+    log,
+    merge_base,
+)
 from pinctl.tools.git.repository import Repository
 
 
@@ -115,7 +123,7 @@ def _own_change(stack: Stack, change: Change, *, target: str, tip: Oid) -> Lande
         head = stack.pull_head(change.pull)
     if head is None and change.commit is not None:
         head = repository.resolve(change.commit)
-    landed = _landed_on(repository, change, head, branch=target, tip=tip)
+    landed = _landed_on(repository, change, head, branch=target, tip=tip) or _by_landing(repository, change, tip)
     if landed is not None:
         return _unless_reverted(repository, landed, tip=tip, branch=target)
     if head is None:
@@ -146,6 +154,12 @@ def _landed_on(repository: Repository, change: Change, head: Oid | None, *, bran
         return None
     commit = commit_naming_pull(repository, tip=tip, pull=change.pull)
     return Landed(change=change, commit=commit) if commit is not None else None
+
+
+def _by_landing(repository: Repository, change: Change, tip: Oid) -> Landed | None:
+    """Finds a change of the superproject by the trailer of its landing, wherever a merge has put that."""
+    commit = commit_with_trailer(repository, tip=tip, beginning=change_trailer(change))
+    return Landed(change=change, commit=brought_by(repository, commit=commit, tip=tip)) if commit is not None else None
 
 
 def _unless_reverted(repository: Repository, landed: Landed, *, tip: Oid, branch: str) -> Landed | Objection:

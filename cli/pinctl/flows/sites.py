@@ -1,11 +1,12 @@
 """Reads a component's pin wherever it is written: gitlink, entries of tool.uv.sources, exact requirements."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packaging.version import Version
 
-from pinctl.errors import CouldNotFindOutError
+from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.entry import Entry, EntryKind, Target
 from pinctl.model.oid import Oid
@@ -78,21 +79,33 @@ def entries_of(component: Component, manifest: TomlSource) -> tuple[Entry, ...]:
 
 
 def component_manifests(stack: Stack, component: Component, commit: Oid) -> tuple[TomlSource, ...]:
-    """Returns every pyproject.toml of a component's commit."""
+    """Returns every pyproject.toml of a component's commit that can be read."""
     repository = stack.mirror(component).repository
-    paths = (entry.path for entry in repository.entries(stack.obtain(component, commit)))
-    return tuple(
-        read_toml(Path(path), repository.read(commit, path) or b"")
-        for path in paths
-        if PurePosixPath(path).name == "pyproject.toml"
-    )
+    found = []
+    for entry in repository.entries(stack.obtain(component, commit)):
+        if PurePosixPath(entry.path).name == "pyproject.toml":
+            with contextlib.suppress(BadFileError):
+                found.append(read_toml(Path(entry.path), repository.read(commit, entry.path) or b""))
+    return tuple(found)
 
 
 def target_of(stack: Stack, component: Component, commit: Oid) -> Target:
     """Returns what a component's pins are to name when they move to a commit."""
     named = [release for release in stack.releases(component) if release.commit == commit]
     release = max(named, key=lambda item: item.version, default=None)
-    return Target(commit=commit, tag=release.tag if release else None, version=release.version if release else None)
+    return Target(
+        commit=commit,
+        tag=release.tag if release else None,
+        version=release.version if release else None,
+        digits=_digits(stack, component, commit)
+        if any(isinstance(site, SourceSite) for site in component.sites)
+        else 0,
+    )
+
+
+def _digits(stack: Stack, component: Component, commit: Oid) -> int:
+    """Counts the digits of a commit's id that name no other object of the component."""
+    return len(stack.mirror(component).repository.run("rev-parse", "--short=4", commit).text)
 
 
 def _commit_of(stack: Stack, component: Component, entry: Entry) -> Oid | None:
@@ -115,7 +128,8 @@ def _of_tag(stack: Stack, component: Component, tag: str) -> Oid:
 
 
 def _of_version(stack: Stack, component: Component, version: Version | None) -> Oid | None:
-    for release in stack.releases(component):
-        if release.version == version:
-            return release.commit
-    return None
+    if version is None:
+        return None
+    commits = {release.version: release.commit for release in stack.releases(component)}
+    # The label of a build, such as +cu12, is not in the tag.
+    return commits.get(version) or commits.get(Version(version.public))

@@ -211,7 +211,7 @@ class Stack:
             pin = gitlinks.get(submodule.path)
             if pin is not None:
                 component = self.pins.at_gitlink(submodule.path) or Component(
-                    name=submodule.name, site=GitlinkSite(path=submodule.path)
+                    name=submodule.name, site=GitlinkSite(path=submodule.path), url=submodule.url
                 )
                 self.obtain(component, pin)
                 lay_out(self.mirror(component).repository, pin, directory / submodule.path)

@@ -134,7 +134,7 @@ def _locked_before(stack: Stack, tree: Oid, path: str) -> _Locked | None:
 
 
 def _keep_lock(stack: Stack, tree: Oid, path: str, locked: _Locked) -> None:
-    if not locked.excluded and is_closed(locked.lock, first_party=_own_distributions(stack)):
+    if not locked.excluded and is_closed(locked.lock):
         remember(_lock_digest(stack, tree, path), locked.lock.decode())
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
-from pinctl.model.landing import Staged
+from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.oid import Oid
 from pinctl.model.order import Need, State, needs_of
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import Client, Code, Release, Server, Spec, Wire, parse_spec
 from pinctl.tools.declaration import nearest
+from pinctl.tools.git.repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,11 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
     already = own - {item.change.id for item in bump.to_land}
     target = Code(component=stack.name, commit=bump.tip, name=bump.target)
     server_of: dict[State, Server] = {already: target}
+    before_all = _before_changes(stack.repository, bump, stack.name)
+    if already == own and before_all is not None:
+        # Everything has landed: the server before it is in the history.
+        already = frozenset()
+        server_of = {already: Code(component=stack.name, commit=before_all), own: target}
     if bump.to_land or bump.moves:
         server_of[own] = Code(component=stack.name, commit=staged.commit, name="staged")
     moved = {move.component.name: move for move in bump.moves}
@@ -61,7 +67,8 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
     for name in contract.clients:
         move = moved.get(name)
         after = bump.pins.get(name)
-        before = move.before if move is not None else _before_changes(stack, staged, name)
+        history = stack.mirror(stack.pins.components[name]).repository
+        before = move.before if move is not None else _before_changes(history, bump, name)
         if after is None:
             after = before = before or _pinned(stack, bump.tip, name)
         if before is not None:
@@ -140,10 +147,9 @@ def _client(text: str, stack: Stack | None, pins: Pins, contract: Contract) -> C
     return Code(component=component, commit=commit)
 
 
-def _before_changes(stack: Stack, staged: Staged, name: str) -> Oid | None:
-    """Returns the commit before a component's first landed change, for a pin that is in place already."""
-    repository = stack.mirror(stack.pins.components[name]).repository
-    for item in staged.bump.landed:
+def _before_changes(repository: Repository, bump: BumpPlan, name: str) -> Oid | None:
+    """Returns the commit before the first landed change of a repository; None where none has landed."""
+    for item in bump.landed:
         if item.change.component == name:
             return repository.resolve(f"{item.commit}^1")
     return None

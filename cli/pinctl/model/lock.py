@@ -1,7 +1,7 @@
 """Compares two locks: what moved of ours, what moved of others, and what is only written differently."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,14 +11,16 @@ class LockedPackage:
     Attributes:
         name: normalised (PEP 503).
         version: None where uv leaves it out, as for dynamic versions of path sources.
-        source: the kind and place it comes from, such as `registry`, `editable deps/verifiers`, `git …`.
+        source: the kind and place it comes from, such as `registry https://pypi.org/simple`, `editable deps/verifiers`.
         first_party: whether it is the superproject's own or a component's.
+        digests: of its files, by their names.
     """
 
     name: str
     version: str | None
     source: str
     first_party: bool
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -28,7 +30,7 @@ class LockedPackage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockChange:
-    """A package that a lock has in another version or from another source than before.
+    """A package that a lock has in another version, from another source, or with other contents than before.
 
     Attributes:
         before: what it had; empty for a package that is new. A lock may hold several versions of one package.
@@ -67,9 +69,9 @@ def compare_packages(before: Iterable[LockedPackage], after: Iterable[LockedPack
     third: list[LockChange] = []
     for name in sorted({*old, *new}):
         was, now = old.get(name, ()), new.get(name, ())
-        if _identity(was) == _identity(now):
+        if _identity(was) == _identity(now) and not _replaced(was, now):
             continue
-        change = LockChange(name=name, before=_words(was), after=_words(now))
+        change = _change(name, was, now)
         (first if any(package.first_party for package in (*was, *now)) else third).append(change)
     return LockDiff(first_party=tuple(first), third_party=tuple(third))
 
@@ -85,5 +87,26 @@ def _identity(packages: tuple[LockedPackage, ...]) -> frozenset[tuple[str | None
     return frozenset((package.version, package.source) for package in packages)
 
 
+def _replaced(was: tuple[LockedPackage, ...], now: tuple[LockedPackage, ...]) -> tuple[str, ...]:
+    """Returns the names of files that have other contents than before; a file that is new replaces nothing."""
+    before = {name: digest for package in was for name, digest in package.digests.items()}
+    after = {name: digest for package in now for name, digest in package.digests.items()}
+    return tuple(sorted(name for name in before.keys() & after.keys() if before[name] != after[name]))
+
+
+def _change(name: str, was: tuple[LockedPackage, ...], now: tuple[LockedPackage, ...]) -> LockChange:
+    """Says what changed: versions, else where they come from, else which files are not the same."""
+    before, after = _words(was), _words(now)
+    if before == after:
+        before, after = _origins(was), _origins(now)
+    if before == after:
+        after = tuple(f"other contents of {file}" for file in _replaced(was, now))
+    return LockChange(name=name, before=before, after=after)
+
+
 def _words(packages: tuple[LockedPackage, ...]) -> tuple[str, ...]:
     return tuple(sorted(package.words for package in packages))
+
+
+def _origins(packages: tuple[LockedPackage, ...]) -> tuple[str, ...]:
+    return tuple(sorted(f"{package.words} ({package.source})" for package in packages))

@@ -1,16 +1,19 @@
 """Prints: answers to stdout, talk and progress to stderr."""
 
+import io
 import json
 import os
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from pinctl.errors import BadFileError, PinctlError
+
+_PIPE_WIDTH = 200
 
 
 class Format(StrEnum):
@@ -37,23 +40,23 @@ class Output:
     def answer(self, text: RenderableType, data: Any, output_format: Format) -> None:
         """Prints an answer in the format that was asked for."""
         if output_format is Format.JSON:
-            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+            _write(sys.stdout, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
         else:
-            self._console(sys.stdout).print(text)
+            self._print(sys.stdout, text)
 
     def plain(self, text: str) -> None:
         """Prints text as it is, such as a diff."""
-        sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+        _write(sys.stdout, text if text.endswith("\n") or not text else text + "\n")
 
     def say(self, text: str) -> None:
         """Tells the user something beside the answer."""
         if not self.quiet:
-            self._console(sys.stderr).print(Text(text))
+            self._print(sys.stderr, Text(text))
 
     def progress(self, text: str) -> None:
         """Tells the user how far things are, where that was asked for."""
         if self.verbose and not self.quiet:
-            self._console(sys.stderr).print(Text(text, style="dim"))
+            self._print(sys.stderr, Text(text, style="dim"))
 
     def error(self, error: PinctlError) -> None:
         """Prints what kept pinctl from answering."""
@@ -62,10 +65,31 @@ class Output:
             lines[0] = Text.assemble(("error: ", "bold red"), lines[0])
         if error.hint:
             lines.append(Text.assemble(("hint: ", "bold"), error.hint))
-        self._console(sys.stderr).print(Group(*lines))
+        self._print(sys.stderr, Group(*lines))
 
-    def _console(self, stream: Any) -> Console:
-        no_color = not self.color or bool(os.environ.get("NO_COLOR"))
-        # A pipe has no width: lines must not be broken for it.
-        width = None if stream.isatty() else 200
-        return Console(file=stream, no_color=no_color, highlight=False, markup=False, soft_wrap=True, width=width)
+    def _print(self, stream: TextIO, text: RenderableType) -> None:
+        """Lets rich lay a text out, and writes it: rich itself leaves the program when the reader has gone."""
+        terminal = stream.isatty()
+        page = io.StringIO()
+        console = Console(
+            file=page,
+            force_terminal=terminal,
+            no_color=not self.color or bool(os.environ.get("NO_COLOR")),
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+            # A pipe has no width: lines must not be broken for it.
+            width=None if terminal else _PIPE_WIDTH,
+        )
+        console.print(text)
+        _write(stream, page.getvalue())
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Writes at once. A reader that has gone, such as head, wants no more, which is neither a no nor an error."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        # Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

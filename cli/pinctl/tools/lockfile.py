@@ -14,6 +14,7 @@ _OWN_SOURCES = frozenset({"editable", "directory", "virtual"})
 
 # What uv writes about the file rather than about its packages; a manifest's span of days is a moving date in there.
 _ABOUT_THE_FILE = frozenset({"version", "revision", "options"})
+_FILES = frozenset({"sdist", "wheels"})
 
 
 def compare_locks(before: bytes, after: bytes, *, first_party: Collection[str]) -> LockDiff:
@@ -31,15 +32,21 @@ def compare_locks(before: bytes, after: bytes, *, first_party: Collection[str]) 
         return LockDiff()
     old, new = _parsed(before), _parsed(after)
     diff = compare_packages(_packages(old, first_party), _packages(new, first_party))
-    same = {key: value for key, value in old.items() if key not in _ABOUT_THE_FILE} == {
-        key: value for key, value in new.items() if key not in _ABOUT_THE_FILE
-    }
-    return replace(diff, format_only=same)
+    moved = bool(diff.first_party or diff.third_party)
+    return replace(diff, format_only=not moved and _contents(old) == _contents(new))
 
 
-def is_closed(lock: bytes, *, first_party: Collection[str]) -> bool:
-    """Tells whether a lock holds our own packages only, so that it depends on no index."""
-    return all(package.first_party for package in _packages(_parsed(lock), first_party))
+def is_closed(lock: bytes) -> bool:
+    """Tells whether a lock holds nothing but what is in the superproject's tree, so that it depends on nothing else."""
+    return all((package.get("source") or {}).keys() <= _OWN_SOURCES for package in _parsed(lock).get("package", ()))
+
+
+def _contents(lock: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns what a lock says, without what one uv writes about files and another does not: dates and sizes."""
+    packages = [
+        {key: value for key, value in package.items() if key not in _FILES} for package in lock.get("package", ())
+    ]
+    return {**{key: value for key, value in lock.items() if key not in _ABOUT_THE_FILE}, "package": packages}
 
 
 def _parsed(data: bytes) -> Mapping[str, Any]:
@@ -59,8 +66,15 @@ def _packages(lock: Mapping[str, Any], first_party: Collection[str]) -> tuple[Lo
             LockedPackage(
                 name=canonicalize_name(str(package.get("name"))),
                 version=package.get("version"),
-                source=kind if kind == "registry" else f"{kind} {place}",
+                source=f"{kind} {place}",
                 first_party=kind in _OWN_SOURCES or canonicalize_name(str(package.get("name"))) in own,
+                digests=_digests(package),
             )
         )
     return tuple(found)
+
+
+def _digests(package: Mapping[str, Any]) -> Mapping[str, str]:
+    files = [*([package["sdist"]] if "sdist" in package else []), *package.get("wheels", ())]
+    names = [str(file.get("filename") or file.get("path") or file.get("url") or "") for file in files]
+    return {name.rpartition("/")[2]: file["hash"] for name, file in zip(names, files, strict=True) if "hash" in file}

@@ -13,6 +13,9 @@ from pinctl.errors import CouldNotFindOutError
 
 PIPE = subprocess.PIPE
 
+ProcessFailedError = subprocess.SubprocessError
+"""What other people's code raises where a process that it started failed."""
+
 OUTPUT_LIMIT = 256 * 2**20
 """Bytes of output that one process may write before it counts as broken."""
 

@@ -1,8 +1,9 @@
 """Runs uv: locks, and makes environments to run code in."""
 
 import os
+import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,31 +15,53 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.process import Ended, run
 from pinctl.tools.toml_source import read_toml
+from pinctl.tools.uv_settings import own_settings
 
 # What a user's shell may hold that would change uv's answer, not just its speed or its access to the index.
 _ANSWER_CHANGING = frozenset(
     {
+        "UV_BUILD_CONSTRAINT",
         "UV_CONFIG_FILE",
         "UV_CONSTRAINT",
-        "UV_BUILD_CONSTRAINT",
+        "UV_DRY_RUN",
         "UV_EXCLUDE",
         "UV_EXCLUDE_NEWER",
+        "UV_EXCLUDE_NEWER_PACKAGE",
         "UV_FORK_STRATEGY",
         "UV_FROZEN",
+        "UV_INDEX_STRATEGY",
+        "UV_ISOLATED",
         "UV_LOCKED",
+        "UV_NO_BINARY",
+        "UV_NO_BINARY_PACKAGE",
+        "UV_NO_BUILD",
+        "UV_NO_BUILD_ISOLATION",
+        "UV_NO_BUILD_PACKAGE",
+        "UV_NO_CONFIG",
         "UV_NO_SOURCES",
+        "UV_NO_SOURCES_PACKAGE",
         "UV_OVERRIDE",
         "UV_PRERELEASE",
+        "UV_PRERELEASE_PACKAGE",
+        "UV_PREVIEW",
+        "UV_PREVIEW_FEATURES",
         "UV_PROJECT",
         "UV_PROJECT_ENVIRONMENT",
         "UV_PYTHON",
         "UV_REQUIRE_HASHES",
         "UV_RESOLUTION",
         "UV_SYSTEM_PYTHON",
-        "UV_WORKING_DIRECTORY",
+        "UV_TORCH_BACKEND",
+        "UV_UPGRADE",
         "UV_WORKING_DIR",
+        "UV_WORKING_DIRECTORY",
+        # Versions that a component shall pretend to have, whatever its tags say.
+        "PBR_VERSION",
+        "PDM_BUILD_SCM_VERSION",
+        "UV_DYNAMIC_VERSIONING_BYPASS",
     }
 )
+_PRETENDING = ("SETUPTOOLS_SCM_", "VCS_VERSIONING_", "POETRY_DYNAMIC_VERSIONING_")
 _OTHER_PYTHONS = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"})
 
 
@@ -53,6 +76,20 @@ class Refused:
     explanation: str
 
 
+# What uv says where the manifests are to blame: there is an answer, and it is no. Its exit status does not tell that
+# from a build that failed or a file that is not in its cache.
+_NO = re.compile(
+    r"No solution found when resolving dependencies"
+    r"|conflicting URLs"
+    r"|Two workspace members are both named"
+    r"|Workspace member .* is missing a `pyproject\.toml`"
+    r"|Failed to parse: `?\S*pyproject\.toml"
+    r"|needs to be updated, but `--check` was provided"
+    r"|Unable to find lockfile"
+)
+_CUT_OFF = "the network was disabled"
+
+
 def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> Refused | None:
     """Writes the lock of a project, or checks it.
 
@@ -63,21 +100,25 @@ def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> 
         check: whether to look only, and leave the lock as it is.
 
     Returns:
-        None where the lock is right; what uv said where there is no solution, or where the lock is out of date.
+        None where the lock is right; what uv said where the manifests have no solution, or where the lock is out of
+        date.
 
     Raises:
-        CouldNotFindOutError: uv cannot run, or not in this project.
+        CouldNotFindOutError: uv cannot run, or not in this project: a build fails, an index does not answer.
     """
     # uv does not take the two together. Offline we can do without: uv keys its cache on the path, and ours is new.
     offline = os.environ.get("UV_OFFLINE", "").lower() in {"1", "true", "yes", "on"}
     options = [] if offline else [word for name in refresh for word in ("--refresh-package", name)]
     program = _program_for(project)
-    ended = _run(program, project, "lock", *(("--check",) if check else ()), *options)
+    with own_settings() as settings:
+        words = ("lock", "--quiet", *(("--check",) if check else ()), *options)
+        ended = _run(program, project, *words, settings=settings)
     if ended.status == 0:
         return None
-    if ended.status == 1:
-        return Refused(explanation=_clean(ended, project))
-    raise CouldNotFindOutError(f"uv cannot lock: {_clean(ended, project)}", hint="Mend what uv names; then again.")
+    explanation = _clean(ended, project)
+    if _NO.search(explanation) and _CUT_OFF not in explanation:
+        return Refused(explanation=explanation)
+    raise CouldNotFindOutError(f"uv cannot lock: {explanation}", hint="Mend what uv names; then again.")
 
 
 def make_environment(directory: Path, *, python: Path) -> None:
@@ -115,13 +156,16 @@ def uv_version() -> str:
 
 def inherited_environment() -> dict[str, str]:
     """Returns this process's environment without what would change an answer of uv or of a Python."""
-    dropped = _ANSWER_CHANGING | _OTHER_PYTHONS
-    return {name: value for name, value in os.environ.items() if name not in dropped}
+    return {name: value for name, value in os.environ.items() if not (_changes_answers(name) or name in _OTHER_PYTHONS)}
 
 
 def neutralised() -> tuple[str, ...]:
     """Returns the names of the variables of the user's environment that are kept from uv, since they change answers."""
-    return tuple(sorted(name for name in os.environ if name in _ANSWER_CHANGING))
+    return tuple(sorted(name for name in os.environ if _changes_answers(name)))
+
+
+def _changes_answers(name: str) -> bool:
+    return name in _ANSWER_CHANGING or name.startswith(_PRETENDING)
 
 
 def _program_for(project: Path) -> Path:
@@ -181,8 +225,8 @@ def _uv(cwd: Path, *arguments: str) -> Ended:
     return _run(_own_program(), cwd, *arguments)
 
 
-def _run(program: Path, cwd: Path, *arguments: str) -> Ended:
-    env = {**inherited_environment(), "NO_COLOR": "1", "UV_NO_PROGRESS": "1"}
+def _run(program: Path, cwd: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
+    env = {**inherited_environment(), "NO_COLOR": "1", "UV_NO_PROGRESS": "1", **(settings or {})}
     return run([program, *arguments], cwd=cwd, env=env)
 
 

@@ -19,7 +19,7 @@ from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.git.command import run_git
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import scratch
-from pinctl.tools.process import Ended, run
+from pinctl.tools.process import Ended, ProcessFailedError, run
 from pinctl.tools.uv import inherited_environment
 
 MANIFEST = "pyproject.toml"
@@ -117,7 +117,7 @@ def _derivation(repository: Repository, commit: Oid, manifest: Mapping[str, Any]
     path = hatch.get("path")
     if hatch.get("source", "regex") == "regex" and isinstance(path, str):
         return _Derivation(module=("hatchling", "version"), files=(path,))
-    requires = " ".join(str(item) for item in build.get("requires", ()))
+    requires = str(build.get("requires", ""))
     scm = _table(manifest, "tool", "setuptools_scm")
     if scm or "setuptools_scm" in _table(manifest, "tool") or re.search(r"setuptools[-_]scm", requires):
         return _Derivation(module=("setuptools_scm",), describe=_describe(scm))
@@ -167,8 +167,7 @@ def _derived(repository: Repository, commit: Oid, derivation: _Derivation) -> Ve
         _require_tag(source, commit, derivation.describe)
         ended = _run([sys.executable, "-m", *derivation.module], source)
     if ended.status != 0:
-        words = ended.stderr.strip().splitlines() or [f"exit status {ended.status}"]
-        raise CouldNotFindOutError(f"{tool} derives no version at {commit.short}: {words[-1]}")
+        raise CouldNotFindOutError(f"{tool} derives no version at {commit.short}: {_reason(ended)}")
     return _parsed(ended.stdout.decode("utf-8", "replace").strip(), commit)
 
 
@@ -176,8 +175,8 @@ def _require_tag(source: Path, commit: Oid, describe: tuple[str, ...]) -> None:
     """Refuses a history without a tag of the project's own pattern: what its tool makes of that is a fallback."""
     if describe[:1] == ("git",) and run_git(source, *describe[1:], accept=(0, 128)).status != 0:
         raise CouldNotFindOutError(
-            f"the version at {commit.short} is derived from tags, and its history has none of the project's own pattern",
-            hint=f"That is the pattern of: {shlex.join(describe)}",
+            f"the version at {commit.short} is derived from tags, and its history has none that the project looks for",
+            hint=f"What it looks for: {shlex.join(describe)}",
         )
 
 
@@ -195,7 +194,7 @@ def _of_backend(repository: Repository, commit: Oid, manifest: Mapping[str, Any]
             raise CouldNotFindOutError(
                 f"the build backend gives no version at {commit.short}: {error.exception}"
             ) from error
-        except (BuildException, FailedProcessError) as error:
+        except (BuildException, FailedProcessError, ProcessFailedError) as error:
             raise CouldNotFindOutError(f"the build backend gives no version at {commit.short}: {error}") from error
     return _parsed(str(found["Version"]), commit)
 
@@ -203,12 +202,18 @@ def _of_backend(repository: Repository, commit: Oid, manifest: Mapping[str, Any]
 def _run_hook(cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping[str, str] | None = None) -> None:
     ended = _run(cmd, Path(cwd or "."), extra_environ)
     if ended.status != 0:
-        words = ended.stderr.strip().splitlines() or [f"exit status {ended.status}"]
-        raise CouldNotFindOutError(f"a build backend failed: {words[-1]}")
+        raise CouldNotFindOutError(f"a build backend failed: {_reason(ended)}")
 
 
 def _run(command: Sequence[str], cwd: Path, more: Mapping[str, str] | None = None) -> Ended:
     return run(command, cwd=cwd, env={**inherited_environment(), **(more or {})}, seconds=_SECONDS)
+
+
+def _reason(ended: Ended) -> str:
+    """Returns the exception that ended a Python program, on one line."""
+    lines = ended.stderr.strip().splitlines() or [f"exit status {ended.status}"]
+    start = max((number for number, line in enumerate(lines) if re.match(r"[\w.]+: ", line)), default=-1)
+    return " ".join(line.strip() for line in lines[start:])
 
 
 def _parsed(text: str, commit: Oid) -> Version:

@@ -28,34 +28,38 @@ def floor_findings(scope: Scope) -> Iterator[Finding]:
         pin = scope.gitlinks.get(path)
         if not sites or pin is None or component.skip is not None or not (touched or component.name in moved):
             continue
-        yield from _above_pin(scope, component, path, pin, sites)
-        yield from _disagreeing(component, sites)
+        version = None
+        try:
+            version = scope.stack.version(component, pin)
+        except CouldNotFindOutError as error:
+            message = f"could not find out: {error.message}"
+            yield Finding(rule="FLR001", component=component.name, path=path, line=None, message=message, unknown=True)
+        if version is not None:
+            yield from _above_pin(component, pin, sites, version)
+        yield from _disagreeing(component, sites, version)
         yield from _development(manifests, component, sites)
 
 
-def _above_pin(
-    scope: Scope, component: Component, path: str, pin: Oid, sites: tuple[FloorSite, ...]
-) -> Iterator[Finding]:
-    try:
-        version = scope.stack.version(component, pin)
-    except CouldNotFindOutError as error:
-        message = f"could not find out: {error.message}"
-        yield Finding(rule="FLR001", component=component.name, path=path, line=None, message=message, unknown=True)
-        return
-    if version is None:
-        return
+def _above_pin(component: Component, pin: Oid, sites: tuple[FloorSite, ...], version: Version) -> Iterator[Finding]:
     for site in too_high(sites, version):
         message = f"{site.text} is above {version}, the version at pin {pin.short}"
-        public = Version(version.public)
-        yield _finding("FLR001", component, site, message, fix=_command(site, with_floor(site.text, public)))
+        lowered = with_floor(site.text, Version(version.public))
+        yield _finding("FLR001", component, site, message, fix=_command(site, lowered))
 
 
-def _disagreeing(component: Component, sites: tuple[FloorSite, ...]) -> Iterator[Finding]:
+def _disagreeing(component: Component, sites: tuple[FloorSite, ...], version: Version | None) -> Iterator[Finding]:
+    """Compares floors with the highest of them; one that is above the version at pin is no reason to raise others."""
     highest = max(sites, key=lambda site: site.floor or Version("0"))
+    if highest.floor is None:
+        return
+    wanted = min(highest.floor, Version(version.public)) if version is not None else highest.floor
     for site in sites:
-        if highest.floor is not None and site.floor != highest.floor:
+        if site.floor is not None and site.floor != highest.floor:
             message = f"{site.text} disagrees with {highest.text} in {highest.manifest}:{highest.line}"
-            yield _finding("FLR002", component, site, message, fix=_command(site, raised(site.text, to=highest.floor)))
+            fix = _command(site, raised(site.text, to=wanted))
+            if site.floor >= wanted:
+                fix = _command(highest, with_floor(highest.text, wanted))
+            yield _finding("FLR002", component, site, message, fix=fix)
 
 
 def _development(

@@ -102,19 +102,23 @@ def objections_to(stack: Stack, staged: Staged) -> Objections | None:
 
 def find_range(stack: Stack, *, base: str | None, head: str | None) -> Range:
     """Finds what to judge: what the user names, what the CI system says, else the head against its target."""
-    repository = stack.repository
     announced = announced_range() if base is None and head is None else None
     if announced is not None:
         return _announced(stack, announced)
     to = _named(stack, head or "HEAD")
     if base is not None:
         return Range(base=_named(stack, base), head=to, source="the command line")
-    target = stack.target
-    for name in (f"refs/remotes/origin/{target}", f"refs/heads/{target}"):
+    return _against_target(stack, to)
+
+
+def _against_target(stack: Stack, head: Oid) -> Range:
+    """Takes the tip of the target for the base; the head's parent, where the head is on the target already."""
+    repository, target = stack.repository, stack.target
+    for name in (f"refs/remotes/{REMOTE}/{target}", f"refs/heads/{target}"):
         tip = local_ref(repository, name)
-        if tip is not None and not contains(repository, commit=tip, ancestor=to):
-            return Range(base=tip, head=to, source=f"the tip of {name.removeprefix('refs/')}")
-    return Range(base=repository.resolve(f"{to}^1"), head=to, source="the head's parent")
+        if tip is not None and not contains(repository, commit=tip, ancestor=head):
+            return Range(base=tip, head=head, source=f"the tip of {name.removeprefix('refs/')}")
+    return Range(base=repository.resolve(f"{head}^1"), head=head, source="the head's parent")
 
 
 def _named(stack: Stack, revision: str) -> Oid:
@@ -130,25 +134,38 @@ def _staged(stack: Stack) -> Range:
 
 
 def _announced(stack: Stack, announced: Announced) -> Range:
-    repository = stack.repository
-    head = _first_here(stack, announced.heads)
-    base = _first_here(stack, announced.bases) if announced.bases else repository.resolve(f"{head}^1")
-    return Range(base=base, head=head, source=announced.source)
+    head = _first_of(stack, announced.heads)
+    if not announced.bases:
+        # The first push of a branch: what it brings is what the target has not.
+        judged = _against_target(stack, head)
+        return replace(judged, source=f"{announced.source}, {judged.source}")
+    return Range(base=_first_of(stack, announced.bases), head=head, source=announced.source)
 
 
-def _first_here(stack: Stack, revisions: tuple[str, ...]) -> Oid:
-    repository = stack.repository
-    for revision in revisions:
-        found = repository.resolve(revision)
+def _first_of(stack: Stack, revisions: tuple[str, ...]) -> Oid:
+    """Returns the first commit that can be had, best first; what is checked out counts only where nothing is named."""
+    named = tuple(revision for revision in revisions if revision != "HEAD") or revisions
+    for revision in named:
+        found = stack.repository.resolve(revision) or _fetched(stack, revision)
         if found is not None:
             return found
-    for revision in revisions:
-        if not revision.startswith("refs/") and revision != "HEAD" and stack.has_remote:
-            fetch_objects(repository, REMOTE, [revision])
-            return repository.commit(revision)
     raise CouldNotFindOutError(
-        f"none of {', '.join(revisions)} is a commit here", hint="Check out with the whole history (fetch-depth: 0)."
+        f"none of {', '.join(named)} is a commit here", hint="Check out with the whole history (fetch-depth: 0)."
     )
+
+
+def _fetched(stack: Stack, revision: str) -> Oid | None:
+    """Returns a commit of the remote that was not here, by its id or its branch; None where it gives none."""
+    tracked = f"refs/remotes/{REMOTE}/"
+    try:
+        name = revision.replace(tracked, "refs/heads/", 1) if revision.startswith(tracked) else revision
+        commit = stack.remote_ref(name) if name != revision else revision
+        if commit is None or not stack.has_remote:
+            return None
+        fetch_objects(stack.repository, REMOTE, [name])
+    except CouldNotFindOutError:
+        return None
+    return stack.repository.resolve(commit)
 
 
 def _anchored(scope: Scope, finding: Finding) -> Finding:

@@ -9,6 +9,7 @@ from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.floors import manifests_at
 from pinctl.flows.sites import pinned_sites, target_of
 from pinctl.flows.stack import Stack
+from pinctl.flows.standing import find_revert
 from pinctl.flows.workspace import pins_path_in
 from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding
@@ -83,7 +84,13 @@ def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Findi
 def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
     wanted, more = stack.tip(pin.component), ""
     if standing.twin is not None:
-        wanted, more = standing.twin.commit, f" ({standing.twin.evidence}): pin that instead"
+        twin, repository = standing.twin, stack.mirror(pin.component).repository
+        reverted = find_revert(repository, twin.commit, tip=wanted)
+        more = f" ({twin.evidence}): pin that instead"
+        if reverted is not None:
+            more = f" ({twin.evidence}), and was reverted by {reverted.short}"
+        else:
+            wanted = twin.commit
     fix = pin_command(stack, pin, wanted)
     return _finding("PIN001", pin, f"{pin.after.short} is {standing.describe()}{more}", fix=fix)
 
@@ -126,17 +133,30 @@ def _url_findings(scope: Scope) -> Iterator[Finding]:
         component = scope.stack.pins.at_gitlink(submodule.path)
         declared = component.url if component else None
         name = component.name if component else submodule.name
-        command = f"git config -f {FILE} {shlex.quote(f'submodule.{submodule.name}.url')} "
         before = former.get(submodule.path, submodule.url)
         if declared is not None and not _same_url(declared, submodule.url):
             message = f"{submodule.path} is at {shown_url(submodule.url)}, pins.toml says {shown_url(declared)}"
-            yield _url_finding(name, submodule, message, fix=command + shlex.quote(declared))
+            fix = _url_command(submodule, shlex.quote(declared)) if shown_url(declared) == declared else None
+            yield _url_finding(name, submodule, message, fix=fix)
         elif declared is None and before != submodule.url and submodule.path not in renamed:
             message = f"the URL of {submodule.path} changed from {shown_url(before)} to {shown_url(submodule.url)}"
-            yield _url_finding(name, submodule, message, fix=command + shlex.quote(before))
+            yield _url_finding(name, submodule, message, fix=_former_url_command(scope, submodule, before))
 
 
-def _url_finding(component: str, submodule: Submodule, message: str, *, fix: str) -> Finding:
+def _former_url_command(scope: Scope, submodule: Submodule, url: str) -> str:
+    """Returns the command that sets a URL back, without the credentials that may be in it."""
+    if shown_url(url) == url:
+        return _url_command(submodule, shlex.quote(url))
+    name = next(former.name for former in scope.submodules_before if former.path == submodule.path)
+    key = shlex.quote(f"submodule.{name}.url")
+    return _url_command(submodule, f'"$(git config --blob {scope.range.base}:{FILE} {key})"')
+
+
+def _url_command(submodule: Submodule, url: str) -> str:
+    return f"git config -f {FILE} {shlex.quote(f'submodule.{submodule.name}.url')} {url}"
+
+
+def _url_finding(component: str, submodule: Submodule, message: str, *, fix: str | None) -> Finding:
     return Finding(rule="PIN007", component=component, path=FILE, line=submodule.line, message=message, fix=fix)
 
 

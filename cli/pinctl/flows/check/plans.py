@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.pins import pin_command
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.message import CHANGE
+from pinctl.flows.message import change_trailer
 from pinctl.flows.resolve import find_companion
 from pinctl.flows.stack import Stack
 from pinctl.model.finding import Finding
@@ -14,7 +14,15 @@ from pinctl.model.landing import Landed
 from pinctl.model.oid import Oid
 from pinctl.model.pins import GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
-from pinctl.tools.git.history import changed_paths, commit_naming_pull, contains, log, merge_base, names_pull
+from pinctl.tools.git.history import (
+    changed_paths,
+    commit_naming_pull,
+    commit_with_trailer,
+    contains,
+    log,
+    merge_base,
+    names_pull,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +174,10 @@ def _head_of(stack: Stack, change: Change) -> Oid | None:
 
 
 def _on_target(stack: Stack, change: Change, tip: Oid) -> Oid | None:
-    if change.pull is None:
-        return None
-    return commit_naming_pull(stack.repository, tip=tip, pull=change.pull, trailer=_trailer(change))
-
-
-def _trailer(change: Change) -> str:
-    return f"{CHANGE}: {change.title} "
+    named = commit_with_trailer(stack.repository, tip=tip, beginning=change_trailer(change))
+    if named is None and change.pull is not None:
+        named = commit_naming_pull(stack.repository, tip=tip, pull=change.pull)
+    return named
 
 
 def _commits_of(scope: Scope) -> tuple[Oid, ...]:
@@ -193,7 +198,7 @@ def _is_present(scope: Scope, own: _OwnChange, commit: Oid) -> bool:
         return True
     entry = log(repository, "-1", commit)[0]
     by_number = own.change.pull is not None and names_pull(entry, own.change.pull)
-    return by_number or any(line.startswith(_trailer(own.change)) for line in entry.body.splitlines())
+    return by_number or any(line.startswith(change_trailer(own.change)) for line in entry.body.splitlines())
 
 
 def _owned_paths(scope: Scope) -> frozenset[str]:

@@ -37,7 +37,9 @@ def apply_waivers(scope: Scope, findings: Iterable[Finding]) -> tuple[Finding, .
         else:
             used.add(waiver)
             judged.append(replace(finding, waived=waiver.reason))
-    looked_at = {pin.component.name for pin in scope.moved}
+    # What was skipped, or could not be found out about a component, may be just what a waiver is for.
+    unknown = {finding.component for finding in judged if finding.unknown}
+    looked_at = {pin.component.name for pin in scope.moved if pin.component.skip is None} - unknown
     for waiver in waivers:
         if waiver not in used and waiver.component in looked_at:
             codes = ", ".join(sorted(waiver.codes))

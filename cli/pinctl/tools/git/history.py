@@ -1,11 +1,14 @@
 """Asks a repository how commits stand to each other."""
 
+import re
 from dataclasses import dataclass
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.model.releases import Release, version_of_tag
 from pinctl.tools.git.repository import Repository
+
+_NUMBERS = re.compile(r"(\(#\d+\)\s*)+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,27 +81,35 @@ def log(repository: Repository, *revisions: str, first_parent: bool = True) -> t
     return tuple(entries)
 
 
-def commit_naming_pull(repository: Repository, *, tip: Oid, pull: int, trailer: str | None = None) -> Oid | None:
-    """Returns the newest first-parent commit that a forge, or a landing's trailer, names after a pull request.
+def commit_naming_pull(repository: Repository, *, tip: Oid, pull: int) -> Oid | None:
+    """Returns the newest first-parent commit that a forge names after a pull request.
 
     Args:
         repository: has the history.
         tip: the tip of the branch to look on.
         pull: the pull request's number.
-        trailer: the beginning of a trailer's line that names it too.
     """
-    words = [f"(#{pull})", f"Merge pull request #{pull} ", *([trailer] if trailer else [])]
-    greps = [option for word in words for option in ("--grep", word)]
+    greps = ("--grep", f"(#{pull})", "--grep", f"Merge pull request #{pull} ")
     for entry in log(repository, "--fixed-strings", *greps, tip):
-        if names_pull(entry, pull) or (trailer and any(line.startswith(trailer) for line in entry.body.splitlines())):
+        if names_pull(entry, pull):
             return entry.commit
     return None
 
 
 def names_pull(entry: LogEntry, pull: int) -> bool:
     """Tells whether a commit's subject is that of a forge's merge or squash of a pull request."""
-    subject = entry.subject.rstrip()
-    return subject.endswith(f"(#{pull})") or subject.startswith(f"Merge pull request #{pull} ")
+    # A landing's own pull request adds its number behind that of the change: "Pack the payloads (#3900) (#3950)".
+    numbers = _NUMBERS.search(entry.subject)
+    at_end = numbers is not None and f"(#{pull})" in numbers[0]
+    return at_end or entry.subject.startswith(f"Merge pull request #{pull} ")
+
+
+def commit_with_trailer(repository: Repository, *, tip: Oid, beginning: str) -> Oid | None:
+    """Returns the newest commit of a history, merged branches included, that has a trailer of this beginning."""
+    for entry in log(repository, "--fixed-strings", "--grep", beginning, tip, first_parent=False):
+        if any(line.startswith(beginning) for line in entry.body.splitlines()):
+            return entry.commit
+    return None
 
 
 def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:

@@ -113,7 +113,7 @@ def move_ref(repository: Repository, name: str, *, to: Oid, expected: Oid | None
     old = expected or "0" * len(to)
     completed = repository.run("update-ref", "-m", reason, name, to, old, accept=(0, 1, 128))
     if completed.status != 0:
-        raise RefMovedError(_last_line(completed.stderr))
+        raise RefMovedError(completed.stderr.strip().partition("\n")[0])
 
 
 def delete_ref(repository: Repository, name: str, *, expected: Oid) -> None:
@@ -124,7 +124,7 @@ def delete_ref(repository: Repository, name: str, *, expected: Oid) -> None:
     """
     completed = repository.run("update-ref", "-d", name, expected, accept=(0, 1, 128))
     if completed.status != 0:
-        raise RefMovedError(_last_line(completed.stderr))
+        raise RefMovedError(completed.stderr.strip().partition("\n")[0])
 
 
 def push(repository: Repository, remote: str, *, name: str, commit: Oid, expected: Oid | None) -> None:
@@ -134,8 +134,9 @@ def push(repository: Repository, remote: str, *, name: str, commit: Oid, expecte
         RefMovedError: the remote's ref is somewhere else by now, or the remote refused; nothing was changed there.
     """
     completed = repository.run(
-        "push", "--quiet", "--atomic", f"--force-with-lease={name}:{expected or ''}", "--no-recurse-submodules",
-        "--", remote, f"{commit}:{name}", accept=(0, 1, 128), seconds=NETWORK_SECONDS,
+        "push", "--quiet", "--atomic", "--no-follow-tags", "--no-recurse-submodules",
+        f"--force-with-lease={name}:{expected or ''}", "--", remote, f"{commit}:{name}",
+        accept=(0, 1, 128), seconds=NETWORK_SECONDS,
     )  # fmt: skip
     if completed.status != 0:
         raise RefMovedError(completed.stderr.strip())

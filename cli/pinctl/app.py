@@ -3,9 +3,8 @@
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from pinctl import __version__
@@ -33,6 +32,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+# Typer brings click along under a name of its own; this is the base of all its complaints about a command line.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
 for _command in (status, plan, land, bump, check, matrix, order, can_land, rule, demo):
     app.command()(_command)
 
@@ -80,11 +82,11 @@ def run(arguments: list[str]) -> int:
     forget_inherited_repository()
     output = Output(color="--no-color" not in arguments)
     try:
-        result = app(arguments, standalone_mode=False)
-    except click.ClickException as error:
+        result = app(arguments, standalone_mode=False, prog_name="pinctl")
+    except _UsageError as error:
         error.show()
         return ExitStatus.BAD_INPUT
-    except click.Abort:
+    except typer.Abort:
         return 130
     except PinctlError as error:
         output.error(error)

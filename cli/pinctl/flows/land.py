@@ -177,13 +177,15 @@ def _make(stack: Stack, bump: BumpPlan, *, tell: Tell) -> Landing | Objections:
     dropped = uv.neutralised()
     if dropped:
         tell(f"{', '.join(dropped)} of your environment would change the lock: not handed to uv")
+    # From here on: whoever moves the branch meanwhile wins.
+    expected = local_ref(stack.repository, f"refs/heads/{branch_of(bump.name)}")
     tell("composing the commit and its lock")
     staged = _staged(stack, bump)
     if isinstance(staged, Objections):
         return staged
     tell("running the matrix")
     proven = prove(stack, staged, tell=tell)
-    return proven if isinstance(proven, Objections) else publish(stack, proven)
+    return proven if isinstance(proven, Objections) else publish(stack, proven, expected=expected)
 
 
 def _staged(stack: Stack, bump: BumpPlan) -> Staged | Objections:

@@ -3,7 +3,7 @@
 from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
 from pinctl.flows.message import commit_message, is_landing, is_same_landing
 from pinctl.flows.stack import REMOTE, Stack
-from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Proven
+from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Objections, Proven
 from pinctl.model.oid import Oid
 from pinctl.tools.git.compose import commit_tree
 from pinctl.tools.git.history import Person, log, merge_base, people
@@ -40,12 +40,16 @@ def existing_landing(stack: Stack, bump: BumpPlan) -> Landing | None:
 def branch_in_the_way(stack: Stack, branch: str, heading: str) -> Objection | None:
     """Finds what forbids moving a landing branch: somebody has it checked out, or made it themselves."""
     name = f"refs/heads/{branch}"
-    if name in checked_out_branches(stack.repository):
+    parent = LANDING_PREFIX.rstrip("/")
+    if local_ref(stack.repository, f"refs/heads/{parent}") is not None:
         return Objection(
             kind=ObjectionKind.BRANCH_TAKEN,
-            message=f"{branch} is checked out, and a landing never moves a branch under a checkout",
-            hint="Switch to another branch there, then run this again.",
+            message=f"there is a branch {parent}, so git can have none below it",
+            hint=f"Rename it: git branch -m {parent} NEW-NAME",
         )
+    checked_out = _checked_out(stack, branch)
+    if checked_out is not None:
+        return checked_out
     commit = local_ref(stack.repository, name)
     if commit is not None and not is_landing(_message(stack, commit), heading):
         return Objection(
@@ -56,8 +60,16 @@ def branch_in_the_way(stack: Stack, branch: str, heading: str) -> Objection | No
     return None
 
 
-def publish(stack: Stack, proven: Proven) -> Landing:
+def publish(stack: Stack, proven: Proven, *, expected: Oid | None) -> Landing | Objections:
     """Makes the commit and moves the landing branch to it.
+
+    Args:
+        stack: the opened stack.
+        proven: what is to be published.
+        expected: where the branch was when the landing began; None where it was not there.
+
+    Returns:
+        The landing; an objection where the branch was checked out meanwhile.
 
     Raises:
         CouldNotFindOutError: the branch was moved by somebody else meanwhile; nothing was changed.
@@ -65,7 +77,9 @@ def publish(stack: Stack, proven: Proven) -> Landing:
     bump = proven.staged.bump
     branch = branch_of(bump.name)
     name = f"refs/heads/{branch}"
-    expected = local_ref(stack.repository, name)
+    checked_out = _checked_out(stack, branch)
+    if checked_out is not None:
+        return Objections(objections=(checked_out,))
     authors = _authors(stack, bump)
     commit = commit_tree(
         stack.repository,
@@ -118,6 +132,16 @@ def push(stack: Stack, landing: Landing, heading: str) -> str:
             f"{REMOTE} refused {landing.branch}: {error}; {stands}", hint="Run this again with --push to try again."
         ) from error
     return REMOTE
+
+
+def _checked_out(stack: Stack, branch: str) -> Objection | None:
+    if f"refs/heads/{branch}" not in checked_out_branches(stack.repository):
+        return None
+    return Objection(
+        kind=ObjectionKind.BRANCH_TAKEN,
+        message=f"{branch} is checked out, and a landing never moves a branch under a checkout",
+        hint="Switch to another branch there, then run this again.",
+    )
 
 
 def _is_ours(stack: Stack, name: str, commit: Oid, heading: str) -> bool:

@@ -10,7 +10,7 @@ from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.entry import Entry, EntryKind, Target
 from pinctl.model.oid import Oid
-from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSite
+from pinctl.model.pins import Component, GitlinkSite, PinSite, RequirementSite, SourceSite
 from pinctl.tools.sources import exact_entries, source_entries
 from pinctl.tools.toml_source import TomlSource, read_toml
 
@@ -59,23 +59,24 @@ def pinned_sites(
                         entry=entry,
                     )
                     for manifest in manifests
-                    for entry in entries_of(component, manifest)
+                    for entry in _entries_at(site, manifest)
                 ]
     return tuple(found)
 
 
 def entries_of(component: Component, manifest: TomlSource) -> tuple[Entry, ...]:
     """Lists the entries of a manifest that pin a component."""
-    found: list[Entry] = []
-    for site in component.sites:
-        match site:
-            case SourceSite(name=name):
-                found += source_entries(manifest, name)
-            case RequirementSite(name=name):
-                found += exact_entries(manifest, name)
-            case GitlinkSite():
-                pass
-    return tuple(found)
+    return tuple(entry for site in component.sites for entry in _entries_at(site, manifest))
+
+
+def _entries_at(site: PinSite, manifest: TomlSource) -> tuple[Entry, ...]:
+    match site:
+        case SourceSite(name=name):
+            return source_entries(manifest, name)
+        case RequirementSite(name=name):
+            return exact_entries(manifest, name)
+        case GitlinkSite():
+            return ()
 
 
 def component_manifests(stack: Stack, component: Component, commit: Oid) -> tuple[TomlSource, ...]:

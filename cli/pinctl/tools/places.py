@@ -2,12 +2,14 @@
 
 import contextlib
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
 from filelock import FileLock, Timeout
+
+_LOCK = ".lock"
 
 
 def cache_directory() -> Path:
@@ -20,16 +22,19 @@ def scratch() -> Iterator[Path]:
     """Makes a directory that is gone afterwards, and removes what killed runs left of theirs.
 
     Each directory has a lock file beside it that its owner holds: whoever can take the lock knows the owner is dead.
+    A directory is made, and others are swept, under one lock for all, so that nobody sees one that is half made.
 
     Yields:
         An empty directory.
     """
     top = cache_directory() / "scratch"
     top.mkdir(parents=True, exist_ok=True)
-    _sweep(top)
-    directory = Path(tempfile.mkdtemp(dir=top))
+    directory = top / uuid.uuid4().hex
     lock = _lock_of(directory)
-    lock.acquire()
+    with _lock_of(top):
+        _sweep(top)
+        lock.acquire()
+        directory.mkdir()
     try:
         yield directory
     finally:
@@ -37,17 +42,13 @@ def scratch() -> Iterator[Path]:
 
 
 def _lock_of(directory: Path) -> FileLock:
-    return FileLock(directory.with_suffix(".lock"))
+    return FileLock(directory.with_suffix(_LOCK))
 
 
 def _sweep(top: Path) -> None:
-    for directory in top.iterdir():
-        if directory.suffix == ".lock":
-            continue
+    for path in top.glob(f"*{_LOCK}"):
+        directory = path.with_suffix("")
         lock = _lock_of(directory)
-        if not Path(lock.lock_file).exists():
-            # Its owner is between making the directory and taking the lock.
-            continue
         with contextlib.suppress(Timeout):
             lock.acquire(timeout=0)
             _remove(directory, lock)
@@ -55,5 +56,5 @@ def _sweep(top: Path) -> None:
 
 def _remove(directory: Path, lock: FileLock) -> None:
     shutil.rmtree(directory, ignore_errors=True)
-    lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
+    lock.release()

@@ -69,7 +69,7 @@ def run(
                 stderr=err,
                 start_new_session=True,
             )
-        except (FileNotFoundError, PermissionError) as error:
+        except OSError as error:
             raise CouldNotFindOutError(f"{command[0]} cannot be run: {error.strerror}") from error
         timed_out = False
         try:

@@ -123,7 +123,8 @@ def _against_target(stack: Stack, head: Oid) -> Range:
 
 def _named(stack: Stack, revision: str) -> Oid:
     """Returns the commit of a revision; a branch that is not here may be one of the remote's."""
-    return stack.repository.resolve(revision) or stack.repository.commit(f"refs/remotes/{REMOTE}/{revision}")
+    found = stack.repository.resolve(revision) or stack.repository.resolve(f"refs/remotes/{REMOTE}/{revision}")
+    return found or stack.repository.commit(revision)
 
 
 def _staged(stack: Stack) -> Range:

@@ -1,15 +1,14 @@
 """Builds trees and commits in the object database, without any checkout and without the user's index."""
 
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.history import Person
 from pinctl.tools.git.repository import GITLINK_MODE, Repository
 from pinctl.tools.git.surroundings import exported_index
+from pinctl.tools.places import scratch
 
 FILE_MODE = "100644"
 
@@ -63,8 +62,8 @@ def edit_tree(repository: Repository, tree: str, edits: Iterable[Edit]) -> Oid:
             lines.append(f"{edit.mode} {edit.oid}\t{edit.path}\0")
     if not lines:
         return repository.tree_of(tree)
-    with tempfile.TemporaryDirectory(prefix="pinctl-index-") as directory:
-        env = {"GIT_INDEX_FILE": str(Path(directory, "index"))}
+    with scratch() as directory:
+        env = {"GIT_INDEX_FILE": str(directory / "index")}
         repository.run("read-tree", tree, env=env)
         feed = "".join(lines).encode("utf-8", "surrogateescape")
         repository.run("update-index", "-z", "--index-info", stdin=feed, env=env)

@@ -38,7 +38,7 @@ def ask_remote(repository: Repository, remote: str, *patterns: str) -> RemoteRef
     )
     if completed.status != 0:
         raise CouldNotFindOutError(
-            f"the remote {shown_url(remote)} does not answer: {_last_line(completed.stderr)}",
+            f"the remote {shown_url(remote)} does not answer: {_first_line(completed.stderr)}",
             hint="Look at the network and your access to it, then run this again.",
         )
     head, refs = None, {}
@@ -66,7 +66,7 @@ def fetch_objects(repository: Repository, remote: str, wanted: Iterable[str]) ->
     )  # fmt: skip
     if completed.status != 0:
         raise CouldNotFindOutError(
-            f"{shown_url(remote)} does not give {', '.join(names)}: {_last_line(completed.stderr)}"
+            f"{shown_url(remote)} does not give {', '.join(names)}: {_first_line(completed.stderr)}"
         )
 
 
@@ -113,7 +113,7 @@ def move_ref(repository: Repository, name: str, *, to: Oid, expected: Oid | None
     old = expected or "0" * len(to)
     completed = repository.run("update-ref", "-m", reason, name, to, old, accept=(0, 1, 128))
     if completed.status != 0:
-        raise RefMovedError(completed.stderr.strip().partition("\n")[0])
+        raise _cannot_move(name, completed.stderr)
 
 
 def delete_ref(repository: Repository, name: str, *, expected: Oid) -> None:
@@ -124,7 +124,7 @@ def delete_ref(repository: Repository, name: str, *, expected: Oid) -> None:
     """
     completed = repository.run("update-ref", "-d", name, expected, accept=(0, 1, 128))
     if completed.status != 0:
-        raise RefMovedError(completed.stderr.strip().partition("\n")[0])
+        raise _cannot_move(name, completed.stderr)
 
 
 def push(repository: Repository, remote: str, *, name: str, commit: Oid, expected: Oid | None) -> None:
@@ -151,6 +151,16 @@ def shown_url(url: str) -> str:
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
-def _last_line(text: str) -> str:
+def _cannot_move(name: str, words: str) -> Exception:
+    """Tells a ref that is somewhere else from one that git cannot move, for instance since it is locked."""
+    reason = _first_line(words)
+    if "but expected" in reason or "reference already exists" in reason or "unable to resolve reference" in reason:
+        return RefMovedError(reason)
+    return CouldNotFindOutError(f"git cannot move {name}: {reason}; nothing was changed")
+
+
+def _first_line(text: str) -> str:
+    """Returns the line in which git says what is wrong."""
     lines = text.strip().splitlines()
-    return lines[-1] if lines else "no reason given"
+    said = [line for line in lines if line.startswith(("fatal: ", "error: "))]
+    return (said or lines or ["no reason given"])[0].removeprefix("fatal: ").removeprefix("error: ")

@@ -1,13 +1,12 @@
 """Reads .gitmodules of a commit, and resolves submodule URLs exactly as git does."""
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.tools.git.command import run_git
 from pinctl.tools.git.refs import shown_url
 from pinctl.tools.git.repository import GITLINK_MODE, Repository
+from pinctl.tools.places import scratch
 
 FILE = ".gitmodules"
 
@@ -103,8 +102,7 @@ def _resolve_relative(repository: Repository, submodules: list[Submodule]) -> di
             f"{submodules[0].url} is relative to the superproject's origin, and the superproject has none",
             hint="git remote add origin URL, or give the component a full url in pins.toml.",
         )
-    with tempfile.TemporaryDirectory(prefix="pinctl-urls-") as name:
-        directory = Path(name)
+    with scratch() as directory:
         run_git(directory, "init", "--quiet")
         # A relative origin is relative to where the superproject is.
         full_origin = str(repository.work_tree / origin) if _is_relative(origin) and repository.work_tree else origin

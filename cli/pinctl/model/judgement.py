@@ -73,7 +73,7 @@ def judge_relayed(field: str, *, sent: Any, decoded: Decoded) -> FieldResult:
         return unreadable
     if sent is None:
         return _missing(field, "the server sends no field of this name")
-    if decoded.value == sent:
+    if _same(sent, decoded.value):
         return FieldResult(field=field, verdict=Verdict.OK)
     if decoded.value is None:
         return _missing(field, "the client dropped the field, and did not object")
@@ -119,7 +119,7 @@ def _difference(field: str, truth: Any, value: Any) -> str | None:
                 else "not a list of numbers"
             )
         case "routed_experts" if isinstance(value, Mapping) and isinstance(truth, Mapping):
-            if value.get("start") != truth["start"]:
+            if not _same(truth["start"], value.get("start")):
                 return f"rows start at {value.get('start')!r}, not at {truth['start']!r}"
             return _sequence_difference(truth["ids"], value.get("ids"))
         case _:
@@ -140,19 +140,31 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
 def _as_float32(value: float) -> float:
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
-    except OverflowError:
+    except (OverflowError, struct.error):
         return float("inf") if value > 0 else float("-inf")
 
 
 def _sequence_difference(truth: Any, value: Any) -> str | None:
-    if truth == value:
+    if _same(truth, value):
         return None
-    if not isinstance(value, list):
-        return f"a {type(value).__name__} where a list was expected"
+    if not isinstance(value, list) or not isinstance(truth, list):
+        return f"a {type(value).__name__} where a {type(truth).__name__} was expected"
     if len(value) != len(truth):
         return f"{len(value)} entries, not {len(truth)}"
-    index = next(index for index, (expected, got) in enumerate(zip(truth, value, strict=True)) if expected != got)
+    pairs = enumerate(zip(truth, value, strict=True))
+    index = next(index for index, (expected, got) in pairs if not _same(expected, got))
     return f"entry {index} is {_shorten(value[index])}, not {_shorten(truth[index])}"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compares as JSON does, where true is no number: Python takes True for 1."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    return bool(one == other)
 
 
 def _shorten(value: Any) -> str:

@@ -137,7 +137,8 @@ class Matrix:
         """The worst verdict of the required cells; unknown where one of them is absent, or where there is none."""
         cells = tuple(cell for cell in self.cells if self.is_required(cell))
         verdicts = [cell.verdict for cell in cells]
-        if self.required is not None and len(cells) < len(self.required):
+        run = {(cell.server, cell.client) for cell in cells}
+        if self.required is not None and not self.required <= run:
             verdicts.append(Verdict.UNKNOWN)
         return worst(tuple(verdicts))
 

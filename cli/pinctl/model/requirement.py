@@ -70,10 +70,22 @@ def floor_of(text: str) -> Version | None:
 
 
 def with_floor(text: str, floor: Version) -> str:
-    """Returns the requirement with its floor at `floor`, lower or higher, all else as it was."""
+    """Returns the requirement with its floor at `floor`, lower or higher, all else as it was.
+
+    A floor has no local part (PEP 440). A compatible release (`~=`) keeps as many parts as it had, for these say what
+    it is compatible with.
+    """
+    public = Version(floor.public)
     specifiers, semicolon, marker = text.partition(";")
-    moved = _FLOOR.sub(lambda match: f"{match['operator']}{match['space']}{floor}", specifiers, count=1)
-    return moved + semicolon + marker
+
+    def moved(match: re.Match[str]) -> str:
+        version = str(public)
+        if match["operator"] == "~=":
+            missing = len(Version(match["version"]).release) - len(public.release)
+            version = version.replace(public.base_version, public.base_version + ".0" * max(missing, 0), 1)
+        return f"{match['operator']}{match['space']}{version}"
+
+    return _FLOOR.sub(moved, specifiers, count=1) + semicolon + marker
 
 
 def raised(text: str, *, to: Version) -> str:
@@ -82,6 +94,6 @@ def raised(text: str, *, to: Version) -> str:
     A requirement without a floor, or with a floor at or above `to`, comes back unchanged.
     """
     floor = floor_of(text)
-    if floor is None or floor >= to:
+    if floor is None or floor >= Version(to.public):
         return text
     return with_floor(text, to)

@@ -62,8 +62,8 @@ def python_for(recipe: Recipe) -> Path:
     directory = cache_directory() / "environments" / f"{recipe.name}-{recipe.key}"
     directory.parent.mkdir(parents=True, exist_ok=True)
     ready = directory / ".ready"
-    with FileLock(directory.with_suffix(".lock")):
-        if not ready.exists():
+    with FileLock(directory.parent / f"{directory.name}.lock"):
+        if not (ready.exists() and (directory / "bin" / "python").exists()):
             shutil.rmtree(directory, ignore_errors=True)
             try:
                 _make(recipe, directory)

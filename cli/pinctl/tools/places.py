@@ -46,8 +46,7 @@ def _lock_of(directory: Path) -> FileLock:
 
 
 def _sweep(top: Path) -> None:
-    for path in top.glob(f"*{_LOCK}"):
-        directory = path.with_suffix("")
+    for directory in {path.with_suffix("") for path in top.iterdir()}:
         lock = _lock_of(directory)
         with contextlib.suppress(Timeout):
             lock.acquire(timeout=0)

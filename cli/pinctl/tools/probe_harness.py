@@ -46,8 +46,10 @@ def _encode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
         body = probe.encode(request["case"])
         if isinstance(body, bytes):
             body = body.decode("utf-8")
-        answer["body"] = body if isinstance(body, str) else json.dumps(body)
-    except Exception as error:  # noqa: BLE001 - whatever the server raises is its answer
+        text = body if isinstance(body, str) else json.dumps(body)
+        text.encode("utf-8")
+        answer["body"] = text
+    except BaseException as error:  # noqa: BLE001 - whatever the server raises is its answer, leaving the program too
         answer["failure"] = _describe(error)
     return answer
 
@@ -70,11 +72,13 @@ def _field(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) -
         value = function(body, dict(request))
     except ImportError as error:
         return {"failure": _describe(error)}
-    except Exception as error:  # noqa: BLE001 - whatever the client raises is its refusal
+    except (SystemExit, KeyboardInterrupt, MemoryError) as error:
+        return {"failure": _describe(error)}
+    except BaseException as error:  # noqa: BLE001 - whatever the client raises is its refusal
         return {"refusal": _describe(error)}
     try:
         json.dumps(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         return {"failure": f"{name} returned what is not JSON: {error}"}
     return {"value": value}
 

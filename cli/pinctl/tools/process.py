@@ -70,7 +70,8 @@ def run(
                 start_new_session=True,
             )
         except OSError as error:
-            raise CouldNotFindOutError(f"{command[0]} cannot be run: {error.strerror}") from error
+            what = command[0] if cwd.is_dir() else f"{command[0]} in {cwd}"
+            raise CouldNotFindOutError(f"{what} cannot be run: {error.strerror}") from error
         timed_out = False
         try:
             process.wait(timeout=seconds)

@@ -15,7 +15,7 @@ from pinctl.flows.check.waivers import apply_waivers
 from pinctl.flows.resolve import pulls_of
 from pinctl.flows.stack import REMOTE, Stack
 from pinctl.flows.workspace import pins_path_in, stack_at
-from pinctl.model.finding import Finding, Findings
+from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid
 from pinctl.model.plan import LandingPlan
@@ -87,6 +87,7 @@ def objections_to(stack: Stack, staged: Staged) -> Objections | None:
         for finding in family(scope)
         if finding.component in staged.bump.targets
         and finding.rule in _REFUSED
+        and finding.level is Level.ERROR
         and not (rollback and RULES[finding.rule].trailer)
     ]
     objections = tuple(

@@ -12,7 +12,7 @@ from pinctl.flows.stack import Stack
 from pinctl.flows.standing import find_revert
 from pinctl.flows.workspace import pins_path_in
 from pinctl.model.entry import moved_text
-from pinctl.model.finding import Finding
+from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.history import ahead_behind, brought_by, contains
@@ -115,7 +115,12 @@ def _sideways(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
     former = stack.standing(pin.component, before)
     twin = former.twin.commit if former.twin else None
     if twin is not None and contains(repository, commit=pin.after, ancestor=twin):
-        # The pin before was an orphan, and the new one has its content: this is the way back to the branch.
+        # The way back to the branch loses nothing: it is named as the move that it is, and must not be stopped.
+        message = (
+            f"the pin moved from {before.short}, which is not on {former.branch}, to {pin.after.short}, "
+            f"which has its content as {twin.short}"
+        )
+        yield _finding("PIN003", pin, message, fix=None, level=Level.WARNING)
         return
     _, behind = ahead_behind(repository, commit=pin.after, tip=before)
     message = f"the pin moved from {before.short} to {pin.after.short}, which lacks {behind} of its commits"
@@ -213,7 +218,9 @@ def _site_findings(scope: Scope) -> Iterator[Finding]:
                 yield Finding(rule="PIN009", component=component.name, path=site.place, line=site.line, message=message)
 
 
-def _finding(rule: str, pin: MovedPin, message: str, *, fix: str | None, unknown: bool = False) -> Finding:
+def _finding(
+    rule: str, pin: MovedPin, message: str, *, fix: str | None, unknown: bool = False, level: Level = Level.ERROR
+) -> Finding:
     renamed = f" (renamed from {pin.renamed_from})" if pin.renamed_from else ""
     return Finding(
         rule=rule,
@@ -223,4 +230,5 @@ def _finding(rule: str, pin: MovedPin, message: str, *, fix: str | None, unknown
         message=f"{message}{renamed}",
         fix=fix,
         unknown=unknown,
+        level=level,
     )

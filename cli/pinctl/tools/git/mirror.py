@@ -51,7 +51,7 @@ class Mirror:
         """
         directory = _directory_of(url)
         directory.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(directory.with_suffix(".lock")):
+        with FileLock(directory.parent / f"{directory.name}.lock"):
             if not (directory / "HEAD").exists():
                 _create(directory, url, object_format="sha1")
             repository = Repository.open(directory, access=access)

@@ -13,10 +13,6 @@ from support.stack import CONFIGS_MANIFEST, LANDING, PUBLISHED, SERVER_BRANCH, c
 Prepare = Callable[[Path, Git], None]
 
 
-def _nothing(_checkout: Path, _git: Git) -> None:
-    """Leaves the clone as it was made."""
-
-
 def _detached(checkout: Path, git: Git) -> None:
     git(checkout, "checkout", "--quiet", "--detach", "HEAD~1")
 
@@ -65,7 +61,6 @@ def _with_settings_that_change_what_git_says(checkout: Path, git: Git) -> None:
 @pytest.mark.parametrize(
     "prepare",
     [
-        _nothing,
         _detached,
         _on_the_server_branch,
         _in_the_middle_of_work,
@@ -85,6 +80,18 @@ def test_nothing_but_the_landing_branch_is_new(demo: Demo, pinctl: Pinctl, git: 
     assert difference(before, snapshot(demo.superproject)) == PUBLISHED
     assert [snapshot(demo.remote(name)) for name in ("prime-rl", "renderers", "verifiers")] == remotes
     assert git(demo.superproject, "rev-parse", f"{LANDING}^@") == main
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_first_run_leaves_no_traces_of_what_it_ran_either(demo: Demo, pinctl: Pinctl) -> None:
+    """Nothing is answered from what other runs have found out: uv, build backends and probes all run."""
+    before = snapshot(demo.superproject)
+    remotes = [snapshot(demo.remote(name)) for name in ("prime-rl", "renderers", "verifiers")]
+
+    assert pinctl("land", "packed-generate", cwd=demo.superproject).status == 0
+
+    assert difference(before, snapshot(demo.superproject)) == PUBLISHED
+    assert [snapshot(demo.remote(name)) for name in ("prime-rl", "renderers", "verifiers")] == remotes
 
 
 def test_a_staged_file_that_is_none_of_the_landings_stays_staged_and_out_of_it(

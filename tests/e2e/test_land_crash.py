@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from pinctl.flows.prove import prove
 from pinctl.tools.git.compose import commit_tree
+from pinctl.tools.places import scratch
 from support import Demo, Git, Pinctl
 from support.snapshot import difference, snapshot, unchanged
 from support.stack import LANDING, PUBLISHED, commit, run
@@ -60,7 +62,7 @@ STEPS = [
     ("pinctl.flows.stage.scratch_commit", "before"),
     ("pinctl.tools.uv.lock", "before"),
     ("pinctl.tools.uv.lock", "after"),
-    ("pinctl.flows.matrix.python_for", "before"),
+    ("pinctl.flows.asking.python_for", "before"),
     ("pinctl.tools.environment._make", "after"),
     ("pinctl.flows.prove.run_matrix", "before"),
     ("pinctl.flows.publish.commit_tree", "before"),
@@ -98,7 +100,7 @@ def test_killed_at_any_step_nothing_is_half_done_and_the_next_run_lands(
     [
         ("ls-remote", "fetch", "read-tree", "lock", "venv", "commit-tree"),
         ("patch-id", "--index-info", "merge-tree", "pip", "-I", "update-ref"),
-        tuple(str(number) for number in range(3, 150, 21)),
+        tuple(str(number) for number in range(3, 150, 35)),
     ],
     ids=["some", "others", "numbers"],
 )
@@ -119,14 +121,27 @@ def test_killed_as_it_starts_a_process_nothing_is_half_done(
     assert list((tmp_path / "tmp").iterdir()) == [], "outside the cache nobody finds what a killed run left"
 
 
-@pytest.mark.parametrize("attribute", ["_lock_of", "_remove"])
-def test_killed_while_it_makes_or_removes_scratch_the_next_run_removes_it(
-    demo: Demo, pinctl: Pinctl, own_cache: Path, attribute: str
+@pytest.mark.parametrize(("name", "when"), [("pinctl.tools.places._remove", "before"), ("shutil.rmtree", "after")])
+def test_killed_while_it_removes_scratch_the_next_run_removes_it(
+    demo: Demo, pinctl: Pinctl, own_cache: Path, name: str, when: str
 ) -> None:
-    _killed(demo, f"pinctl.tools.places.{attribute}", "before")
+    _killed(demo, name, when)
     assert list((own_cache / "scratch").iterdir()) != []
 
     assert pinctl("land", "packed-generate", cwd=demo.superproject).status == 0
+
+    assert list((own_cache / "scratch").iterdir()) == []
+
+
+def test_runs_side_by_side_leave_each_others_scratch_alone(own_cache: Path) -> None:
+    def use(_number: int) -> bool:
+        with scratch() as directory:
+            there = directory.is_dir()
+            (directory / "file").touch()
+            return there
+
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        assert all(pool.map(use, range(120)))
 
     assert list((own_cache / "scratch").iterdir()) == []
 

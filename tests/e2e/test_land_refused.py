@@ -140,28 +140,7 @@ def test_a_file_that_main_has_removed_and_the_branch_edits(demo: Demo, pinctl: P
     assert result.stdout.splitlines()[1] == f"    {SERVING}"
 
 
-def test_requirements_that_have_no_lock(demo: Demo, pinctl: Pinctl) -> None:
-    configs = text_at(demo.superproject, "main", CONFIGS_MANIFEST)
-    files = {CONFIGS_MANIFEST: replaced(configs, ('"renderers>=0.1.11"', '"renderers>=0.1.11,<0.1.12"'))}
-    commit(demo.remote("prime-rl"), "main", "Require what the pin is not", files=files)
-
-    with unchanged(demo.superproject):
-        result = pinctl("land", "packed-generate", cwd=demo.superproject)
-
-    assert (result.status, result.stderr) == (1, "")
-    first, *words, hint, last = result.stdout.splitlines()
-    assert first == "refused: uv finds no lock for prime-rl with the new pins"
-    assert hint.startswith("hint: Mend the requirements on the branch that is to land")
-    assert last == "Nothing was changed."
-    said = " ".join(" ".join(words).split())
-    assert "No solution found when resolving dependencies" in said
-    assert "prime-rl-configs" in said
-    assert "renderers>=0.1.12,<0.1.12" in said or "unsatisfiable" in said
-    assert str(demo.directory) not in result.stdout
-    assert "scratch" not in result.stdout
-
-
-def test_a_merged_companion_that_requires_what_is_nowhere(demo: Demo, pinctl: Pinctl, git: Git) -> None:
+def test_a_merged_companion_whose_requirements_have_no_lock(demo: Demo, pinctl: Pinctl, git: Git) -> None:
     manifest = text_at(demo.remote("verifiers"), "main", "pyproject.toml")
     files = {"pyproject.toml": replaced(manifest, ("dependencies = []", 'dependencies = ["renderers>=9"]'))}
     _merge_again(demo, git, files)
@@ -170,8 +149,48 @@ def test_a_merged_companion_that_requires_what_is_nowhere(demo: Demo, pinctl: Pi
         result = pinctl("land", "packed-generate", cwd=demo.superproject)
 
     assert (result.status, result.stderr) == (1, "")
-    assert result.stdout.startswith("refused: uv finds no lock for prime-rl with the new pins\n")
-    assert "renderers>=9" in result.stdout
+    first, *words, hint, last = result.stdout.splitlines()
+    assert first == "refused: uv finds no lock for prime-rl with the new pins"
+    assert hint.startswith("hint: Mend the requirements on the branch that is to land, or in the component")
+    assert last == "Nothing was changed."
+    said = " ".join(" ".join(words).split())
+    assert "No solution found when resolving dependencies" in said
+    assert "your project's requirements are unsatisfiable" in said
+    old = git(demo.superproject, "rev-parse", "main:deps/verifiers")
+    new = git(demo.remote("verifiers"), "rev-parse", "main")
+    assert words[-1].strip() == f"verifiers {old[:7]} -> {new[:7]} brings renderers>=9 (pyproject.toml)"
+    assert str(demo.directory) not in result.stdout
+    assert "scratch" not in result.stdout
+
+
+def test_requirements_that_only_an_index_that_is_out_of_reach_knows(demo: Demo, pinctl: Pinctl) -> None:
+    configs = text_at(demo.superproject, "main", CONFIGS_MANIFEST)
+    files = {CONFIGS_MANIFEST: replaced(configs, ('"renderers>=0.1.11"', '"renderers>=0.1.11", "nowhere>=1"'))}
+    commit(demo.remote("prime-rl"), "main", "Require what is nowhere", files=files)
+
+    with unchanged(demo.superproject):
+        result = pinctl("land", "packed-generate", cwd=demo.superproject)
+
+    assert (result.status, result.stdout) == (3, "")
+    assert "nowhere was not found in the cache" in " ".join(result.stderr.split())
+    assert "hint: " in result.stderr
+
+
+def test_a_floor_that_other_bounds_rule_out(demo: Demo, pinctl: Pinctl) -> None:
+    configs = text_at(demo.superproject, "main", CONFIGS_MANIFEST)
+    files = {CONFIGS_MANIFEST: replaced(configs, ('"renderers>=0.1.11"', '"renderers>=0.1.11,<0.1.12"'))}
+    commit(demo.remote("prime-rl"), "main", "Require what the pin is not", files=files)
+
+    with unchanged(demo.superproject):
+        result = pinctl("land", "packed-generate", cwd=demo.superproject)
+
+    assert (result.status, result.stderr) == (1, "")
+    assert result.stdout == (
+        "refused: renderers's floor would be 0.1.12, which other bounds rule out\n"
+        f"    {CONFIGS_MANIFEST}:11 renderers>=0.1.11,<0.1.12\n"
+        "hint: Let the bounds go, or give it another floor policy in pins.toml.\n"
+        "Nothing was changed.\n"
+    )
 
 
 def test_a_landing_branch_that_is_checked_out(demo: Demo, pinctl: Pinctl, git: Git) -> None:

@@ -16,6 +16,7 @@ NOT_REQUIRED = "not required: no state of the declared order has it"
 LISTS_ONLY = "ValueError: invalid literal for int() with base 10: 'i'"
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_every_old_client_rejects_the_new_server_and_every_other_cell_is_ok(
     demo: Demo, pinctl: Pinctl, git: Git
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_pin_that_moved_without_its_record_and_below_its_floor_is_seen(demo: D
 
     assert (pin["commit"], pin["version"], pin["released"], pin["behind"]) == (first, "0.3.0", "0.3.0", 6)
     assert pin["drift"] == [
-        f"pins.toml records {recorded[:12]}, the gitlink is {first[:7]}",
+        f"pins.toml records {recorded[:12]}, the pin is {first[:7]}",
         "pyproject.toml:16 wants verifiers[harbor]>=0.4.0, above 0.3.0 at pin",
     ]
 

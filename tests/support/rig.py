@@ -185,7 +185,10 @@ class Checked:
 
     @property
     def rules(self) -> list[tuple[str, str]]:
-        """Rule and path of each finding: `?PIN001` for one that could not be judged, `(PIN001)` for a waived one."""
+        """Rule and path of each finding.
+
+        The rule is `?PIN001` where it could not be judged, `(PIN001)` where it is waived, `~PIN001` for a warning.
+        """
         return [(_shown(item), item["path"]) for item in self.findings]
 
     @property
@@ -247,7 +250,9 @@ def _shown(item: Mapping[str, Any]) -> str:
     rule = item["rule"]
     if item["waived"] is not None:
         return f"({rule})"
-    return f"?{rule}" if item["unknown"] else str(rule)
+    if item["unknown"]:
+        return f"?{rule}"
+    return f"~{rule}" if item["level"] == "warning" else str(rule)
 
 
 def _file(mode: str, path: str, contents: str | bytes) -> bytes:

@@ -24,6 +24,10 @@ _GIT = {
 }
 
 
+_INDEX = frozenset({"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_NATIVE_TLS"})
+"""How this machine reaches a package index."""
+
+
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache of environments that all tests of a worker share; mirrors and scratch are kept apart by their URLs."""
@@ -32,20 +36,23 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _sealed(
-    request: pytest.FixtureRequest, tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    is_online = request.node.get_closest_marker("network") is not None
     for name in tuple(os.environ):
-        if name.startswith(("GIT_", "UV_")):
+        # What a CI system says of its own run is about this repository, not about those of the tests.
+        if name.startswith(("GIT_", "UV_", "GITHUB_", "GITLAB_", "CI_")) and not (is_online and name in _INDEX):
             monkeypatch.delenv(name)
     for name, value in _GIT.items():
         monkeypatch.setenv(name, value)
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("XDG_CACHE_HOME", str(shared_cache))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("COLUMNS", "200")
-    if request.node.get_closest_marker("network") is None:
+    if not is_online:
         monkeypatch.setenv("UV_OFFLINE", "1")
         monkeypatch.setenv("UV_CACHE_DIR", str(shared_cache / "uv"))
 

@@ -120,12 +120,19 @@ def test_a4_the_way_back_from_an_orphan_to_its_twin_is_not_blocked(tmp_path: Pat
     rig = Rig(top=tmp_path)
     lib = rig.component("lib")
     orphan = lib.commit("gone", "Work", files={"new": "new\n"}, parents=[lib.oid()])
-    lib.commit(message="Work (#1)", files={"new": "new\n"})
+    twin = lib.commit(message="Work (#1)", files={"new": "new\n"})
+    lib.commit(message="Later", files={"later": "x\n"})
     repo, _ = _moved(rig, orphan, "main")
 
     found = checked(pinctl, repo, *RANGE)
 
-    assert found.status == 0
+    assert found.answer() == (0, [("~PIN003", "deps/lib")])
+    assert found.messages == [
+        (
+            f"the pin moved from {orphan[:7]}, which is not on main, to {lib.oid()[:7]}, "
+            f"which has its content as {twin[:7]}"
+        )
+    ]
 
 
 def test_a4_the_way_from_a_squash_back_to_the_branchs_head_is_broken(tmp_path: Path, pinctl: Pinctl) -> None:

@@ -194,7 +194,7 @@ def test_a26_status_says_how_far_behind_and_calls_it_no_drift(tmp_path: Path, pi
 
 
 def test_a27_a_rebase_merge_is_answered_with_its_last_commit(tmp_path: Path, pinctl: Pinctl) -> None:
-    """pinctl asks no forge's API for pull requests: git alone says what a head was merged as."""
+    """No forge's API is asked for pull requests: git alone says what a head was merged as."""
     rig = Rig(top=tmp_path)
     lib = rig.component("lib")
     head = lib.oid("main~1")
@@ -228,8 +228,10 @@ def test_a27_of_two_pull_requests_with_one_head_the_merged_one_counts(tmp_path: 
     found = checked(pinctl, repo, "--base", "main", "--head", "pr")
 
     assert found.messages == [
-        f"{head[:7]} is not on main; its content is there as {squash[:7]} "
-        "(pull request number in the subject): pin that instead"
+        (
+            f"{head[:7]} is not on main; its content is there as {squash[:7]} "
+            "(pull request number in the subject): pin that instead"
+        )
     ]
 
 

@@ -102,7 +102,7 @@ def environment(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Environ
 
 
 def run(*command: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False)  # noqa: S603
+    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False)
 
 
 def run_uv(cwd: Path, *arguments: str) -> str:

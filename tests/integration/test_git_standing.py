@@ -129,7 +129,7 @@ def test_the_forge_s_own_revert_is_understood(repo: Repo) -> None:
     # GitHub's button names the pull request, not the commit.
     bad = repo.commit(message="Read packed arrays (#174)", files={"bad": "1\n"})
     revert = repo.commit(
-        message='Revert "Read packed arrays (#174)" (#180)\n\nReverts acme/renderers#174\n', files={"bad": None}
+        message='Revert "Read packed arrays" (#180)\n\nReverts acme/renderers#174\n', files={"bad": None}
     )
     assert standing(repo, bad, pull=174) == reverted(revert, 1)
 

@@ -1,10 +1,13 @@
 """Finds out how a commit stands to its branch: by ancestry and by content, never by version numbers."""
 
+import re
+
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
 from pinctl.tools.git.history import (
     LogEntry,
     ahead_behind,
+    brought_by,
     changed_paths,
     combined_patch_id,
     contains,
@@ -14,6 +17,9 @@ from pinctl.tools.git.history import (
     paths_by_commit,
 )
 from pinctl.tools.git.repository import Repository
+
+_FORGE_REVERT = re.compile(r"^Reverts \S+#(\d+)\s*$", re.MULTILINE)
+_REVERTED = re.compile(r"This reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
 
 
 def find_standing(repository: Repository, commit: Oid, *, branch: str, tip: Oid, pull: int | None = None) -> Standing:
@@ -35,6 +41,11 @@ def find_standing(repository: Repository, commit: Oid, *, branch: str, tip: Oid,
         kind = StandingKind.REVERTED if reverted else StandingKind.ON_BRANCH
         return Standing(kind=kind, branch=branch, behind=behind, ahead=0, reverted_by=reverted)
     twin = find_twin(repository, commit, tip=tip, pull=pull)
+    reverted = find_revert(repository, twin.commit, tip=tip) if twin else None
+    if reverted is not None:
+        return Standing(
+            kind=StandingKind.REVERTED, branch=branch, behind=behind, ahead=ahead, twin=twin, reverted_by=reverted
+        )
     kind = StandingKind.SQUASH_TWIN if twin else StandingKind.AHEAD if behind == 0 else StandingKind.DIVERGED
     return Standing(kind=kind, branch=branch, behind=behind, ahead=ahead, twin=twin)
 
@@ -63,16 +74,46 @@ def find_twin(repository: Repository, head: Oid, *, tip: Oid, pull: int | None) 
 
 
 def find_revert(repository: Repository, commit: Oid, *, tip: Oid) -> Oid | None:
-    """Looks for the commit that undid `commit` on a branch, and was not undone itself."""
+    """Looks for the commit that undid `commit` on a branch, or the merge that brought it, and was not undone itself."""
     later = log(repository, f"{commit}..{tip}", first_parent=False)
-    return _revert_of(commit, later)
+    names = (commit, brought_by(repository, commit=commit, tip=tip))
+    for name in dict.fromkeys(names):
+        revert = _revert_of(log(repository, "-1", name)[0], later)
+        if revert is not None:
+            return revert
+    return None
 
 
-def _revert_of(commit: Oid, later: tuple[LogEntry, ...]) -> Oid | None:
+def find_reverted(repository: Repository, commit: Oid, *, tip: Oid) -> tuple[Oid, Oid] | None:
+    """Looks for a change that a commit of a branch holds, and that the branch undid later.
+
+    Returns:
+        The change, which may be the commit itself, with the commit that undid it; None where there is none.
+    """
+    later = log(repository, f"{commit}..{tip}", first_parent=False)
+    after = {entry.commit for entry in later}
     for entry in later:
-        if f"This reverts commit {commit}" in entry.body and _revert_of(entry.commit, later) is None:
+        for text in _REVERTED.findall(entry.body):
+            change = Oid(text)
+            held = change not in after and repository.kind_of(change) == "commit"
+            if held and _revert_of(entry, later) is None and contains(repository, commit=commit, ancestor=change):
+                return change, entry.commit
+    return None
+
+
+def _revert_of(undone: LogEntry, later: tuple[LogEntry, ...]) -> Oid | None:
+    for entry in later:
+        if _reverts(entry, undone) and _revert_of(entry, later) is None:
             return entry.commit
     return None
+
+
+def _reverts(entry: LogEntry, undone: LogEntry) -> bool:
+    """Tells whether a commit undoes another: git names the commit, a forge the pull request that brought it."""
+    if f"This reverts commit {undone.commit}" in entry.body:
+        return True
+    named = _FORGE_REVERT.search(entry.body)
+    return named is not None and names_pull(undone, int(named[1]))
 
 
 def _same_tree(repository: Repository, head: Oid, candidates: tuple[LogEntry, ...]) -> Twin | None:
@@ -97,6 +138,9 @@ def _same_patch(repository: Repository, base: Oid, head: Oid, tip: Oid) -> Twin 
     for before, evidence in wanted:
         paths = frozenset(changed_paths(repository, before=before, after=head))
         patch = combined_patch_id(repository, before=before, after=head)
+        if patch is None:
+            # Nothing is in everything.
+            continue
         for commit, its_paths in reversed(changed.items()):
             if its_paths == paths and combined_patch_id(repository, before=f"{commit}^1", after=commit) == patch:
                 return Twin(commit=commit, evidence=evidence)

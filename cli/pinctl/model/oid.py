@@ -3,7 +3,7 @@
 import re
 from typing import Self
 
-_FULL = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+FULL = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 ABBREVIATED = re.compile(r"[0-9a-f]{7,64}")
 """What a file may write for a commit: seven or more hex digits."""
 
@@ -19,7 +19,7 @@ class Oid(str):
 
     def __new__(cls, text: str) -> Self:
         """Makes the id, or refuses."""
-        if not _FULL.fullmatch(text):
+        if not FULL.fullmatch(text):
             msg = f"{text!r} is not a full object id"
             raise ValueError(msg)
         return super().__new__(cls, text)

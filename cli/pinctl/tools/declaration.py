@@ -2,12 +2,24 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from pinctl.errors import BadFileError, Mistake
 from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+
+
+def _is_one(value: Any) -> int:
+    """Accepts the number 1 itself: neither true nor 1.0, which Python takes for the same."""
+    if type(value) is not int or value != 1:
+        msg = "must be 1"
+        raise ValueError(msg)
+    return 1
+
+
+Version = Annotated[int, BeforeValidator(_is_one)]
+"""The version of a file's format."""
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
@@ -32,7 +44,7 @@ _WORDS = {
     "list_type": "must be an array",
     "dict_type": "must be a table",
     "model_type": "must be a table",
-    "literal_error": "",
+    "too_short": "must not be empty",
 }
 
 
@@ -52,9 +64,13 @@ def shaped(source: TomlSource, shape: type[ShapeT], mistakes: Iterable[Mistake])
     try:
         value = shape.model_validate(_with_tuples(source.values))
     except ValidationError as error:
+        problems = error.errors(include_url=False)
+        places = [problem["loc"] for problem in problems]
         found.extend(
             _mistake(source, shape, problem["loc"], problem["type"], problem["msg"])
-            for problem in error.errors(include_url=False)
+            for problem in problems
+            # An array of items that are all wrong counts as empty; its items say what is wrong.
+            if problem["type"] != "too_short" or not any(_is_inside(place, problem["loc"]) for place in places)
         )
     if value is None or found:
         unique = {(mistake.key, mistake.message): mistake for mistake in found}
@@ -76,15 +92,26 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; there are {', '.join(map(repr, known))}" if 0 < len(known) <= 12 else ""
 
 
+def _is_inside(place: KeyPath, outer: KeyPath) -> bool:
+    return len(place) > len(outer) and place[: len(outer)] == outer
+
+
+def _as_written(source: TomlSource, loc: KeyPath) -> KeyPath:
+    """Takes out of a location the indices of arrays that the file writes as their only item."""
+    written: KeyPath = ()
+    for part in loc:
+        if not (isinstance(part, int) and isinstance(source.at(written), dict)):
+            written = (*written, part)
+    return written
+
+
 def _mistake(source: TomlSource, shape: type[Shape], loc: KeyPath, kind: str, text: str) -> Mistake:
-    words = _WORDS.get(kind, text[:1].lower() + text[1:])
+    words = _WORDS.get(kind, text[:1].lower() + text[1:]).replace("input should be", "must be")
     if kind == "extra_forbidden":
         words += nearest(str(loc[-1]), _keys_at(shape, loc[:-1]))
-    if kind == "literal_error":
-        words = text.replace("Input should be", "must be")
     if kind == "value_error":
         words = text.removeprefix("Value error, ")
-    return mistake_at(source, loc, words)
+    return mistake_at(source, _as_written(source, loc), words)
 
 
 def _keys_at(shape: type[Shape], loc: KeyPath) -> tuple[str, ...]:
@@ -105,7 +132,9 @@ def _keys_at(shape: type[Shape], loc: KeyPath) -> tuple[str, ...]:
 
 
 def _plain(annotation: Any) -> Any:
-    """Takes the `| None` off an annotation."""
+    """Takes the `| None` and what is said beside the type off an annotation."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
     options = [option for option in get_args(annotation) if option is not type(None)]
     is_optional = len(options) < len(get_args(annotation))
     return options[0] if is_optional and len(options) == 1 else annotation

@@ -23,7 +23,7 @@ _ARRAYS: tuple[KeyPath, ...] = (
 
 def floor_sites(manifest: TomlSource, distribution: str) -> tuple[FloorSite, ...]:
     """Lists the requirements on a distribution, bare ones too, in the order of the file."""
-    return tuple(site for _, site in _sites(manifest, distribution))
+    return tuple(sorted((site for _, site in _sites(manifest, distribution)), key=lambda site: site.line))
 
 
 def raise_floors(

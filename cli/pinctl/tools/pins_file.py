@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -19,7 +19,7 @@ from pinctl.model.pins import (
     SuperprojectDeclaration,
 )
 from pinctl.model.rules import RULES
-from pinctl.tools.declaration import Shape, Text, mistake_at, nearest, shaped
+from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
 from pinctl.tools.toml_source import TomlSource, read_toml
 
 NAME = "pins.toml"
@@ -74,7 +74,7 @@ class _Component(Shape):
 
 
 class _File(Shape):
-    version: Literal[1]
+    version: Version
     superproject: _Superproject
     components: dict[str, _Component] = Field(default_factory=dict)
 

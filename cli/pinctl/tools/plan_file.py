@@ -11,7 +11,7 @@ from pinctl.model.contract import CASES, FIELDS
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
-from pinctl.tools.declaration import Shape, Text, mistake_at, nearest, shaped
+from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
 DIRECTORY = "landing_plans"
@@ -33,7 +33,7 @@ class _Probe(Shape):
     dependencies: bool = True
     reads: tuple[Text, ...] = FIELDS
     relays: tuple[Text, ...] = ()
-    seconds: Annotated[float, Field(gt=0, strict=False)] = 120.0
+    seconds: Annotated[float, Field(gt=0)] = 120.0
 
 
 def _probe_table(value: Any) -> Any:
@@ -52,7 +52,7 @@ class _Lock(Shape):
 
 
 class _File(Shape):
-    version: Literal[1]
+    version: Version
     title: Text
     lock: _Lock = _Lock()
     changes: tuple[_Change, ...] = Field(min_length=1)
@@ -122,7 +122,7 @@ def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
     """Finds what the shape of the file cannot say; looks at the raw values, whose shape may be wrong as well."""
     changes = [
         (index, change)
-        for index, change in enumerate(source.at(("changes",)) or ())
+        for index, change in enumerate(_list(source.at(("changes",))))
         if isinstance(change, dict) and isinstance(change.get("id"), str)
     ]
     yield from _change_mistakes(source, pins, changes)
@@ -151,9 +151,9 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
         yield from _unknown(source, (*at, "after"), change.get("after"), others, "change of this plan")
         yield from _unknown(source, (*at, "pins"), change.get("pins"), tuple(pins.components), "component of pins.toml")
         moving = change.get("pins")
-        of_components = {other.get("component") for _, other in changes}
-        for number, name in enumerate(moving if isinstance(moving, list) else ()):
-            if name in pins.components and name not in of_components:
+        of_components = {other["component"] for _, other in changes if isinstance(other.get("component"), str)}
+        for number, name in enumerate(_list(moving)):
+            if isinstance(name, str) and name in pins.components and name not in of_components:
                 words = f"no change of this plan is in {name!r}, so nothing says where its pin should move"
                 yield mistake_at(source, (*at, "pins", number), words)
         if moving and component != own:
@@ -182,18 +182,21 @@ def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any])
 
 
 def _unknown(source: TomlSource, at: KeyPath, names: Any, known: tuple[str, ...], what: str) -> Iterator[Mistake]:
-    for index, name in enumerate(names if isinstance(names, list) else ()):
+    for index, name in enumerate(_list(names)):
         if isinstance(name, str) and name not in known:
             key = at if at[-1] == "component" else (*at, index)
             yield mistake_at(source, key, f"{name!r} is no {what}{nearest(name, known)}")
 
 
+def _list(value: Any) -> list[Any]:
+    """Returns an array of the raw file; an empty one where there is something else."""
+    return value if isinstance(value, list) else []
+
+
 def _cycle(source: TomlSource, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:
     """Finds one cycle of `after` edges, if there is any."""
     after = {
-        change["id"]: [name for name in change.get("after") or () if isinstance(name, str)]
-        for _, change in changes
-        if isinstance(change.get("after", []), list)
+        change["id"]: [name for name in _list(change.get("after")) if isinstance(name, str)] for _, change in changes
     }
     index_of = {change["id"]: index for index, change in changes}
     finished: set[str] = set()

@@ -38,19 +38,42 @@ def set_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
     Raises:
         BadFileError: the table is laid out in a way that the editor cannot read.
     """
-    if key_path in source.places:
+    if source.at(key_path) is not None:
         return replace_strings(source, {key_path: value})
-    try:
-        document = tomlkit.parse(source.data)
-        table: Any = document
-        for part in key_path[:-1]:
-            table = table[part]
-        table.add(key_path[-1], value)
-        data = tomlkit.dumps(document).encode("utf-8")
-    except TOMLKitError as error:
-        raise _cannot_add(source, key_path, f'add {key_path[-1]} = "{value}"', error) from error
+    table = key_path[:-1]
+    literal = tomlkit.string(value).as_string()
+    inside = [
+        place.end
+        for path, place in source.places.items()
+        if path[: len(table)] == table and path != table and path not in source.ends
+    ]
+    if table in source.ends:
+        data = _with_line(source.data, source.ends[table], f"{key_path[-1]} = {literal}")
+    elif table in source.places and source.data[source.places[table].start : source.places[table].start + 1] == b"{":
+        at = max(inside, default=source.places[table].start + 1)
+        pair = f", {key_path[-1]} = {literal}" if inside else f" {key_path[-1]} = {literal} "
+        data = source.data[:at] + pair.encode() + source.data[at:]
+    elif inside:
+        # A table made by dotted keys: one more of them, below the header that they stand under.
+        header = next((table[:length] for length in range(len(table), 0, -1) if table[:length] in source.ends), ())
+        keys = ".".join(str(part) for part in key_path[len(header) :])
+        data = _with_line(source.data, max(inside), f"{keys} = {literal}")
+    else:
+        words = "cannot be added: there is no such table"
+        mistake = Mistake(key=dotted(key_path), line=source.line(table), message=words)
+        raise BadFileError(source.path, (mistake,), hint=f"Do it by hand: add {key_path[-1]} = {literal}")
     _verify(source, data, {key_path: value})
     return data
+
+
+def _with_line(data: bytes, offset: int, text: str) -> bytes:
+    """Puts a line behind the one that an offset is in, with that line's own ending."""
+    end = data.find(b"\n", offset)
+    if end < 0:
+        ending = b"\r\n" if b"\r\n" in data else b"\n"
+        return data + ending + text.encode()
+    ending = b"\r\n" if data[end - 1 : end] == b"\r" else b"\n"
+    return data[: end + 1] + text.encode() + ending + data[end + 1 :]
 
 
 def append_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
@@ -109,8 +132,17 @@ def _compare(source: TomlSource, data: bytes, expected: Any, what: str) -> None:
         edited = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CouldNotFindOutError(f"editing {source.path} would break it: {error}") from error
-    if edited != expected:
+    if _comparable(edited) != _comparable(expected):
         raise CouldNotFindOutError(f"editing {source.path} would change more than {what}")
+
+
+def _comparable(value: Any) -> Any:
+    """Returns a value that can be compared: a float that is no number is not equal to itself."""
+    if isinstance(value, Mapping):
+        return {key: _comparable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_comparable(item) for item in value]
+    return (type(value), repr(value))
 
 
 def _copied(value: Any) -> Any:

@@ -6,7 +6,7 @@ mistake can be shown on its line and a value can be replaced without touching a 
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +44,14 @@ class TomlSource:
     Attributes:
         path: the file, for messages.
         places: by key path; of tables, where their header or their first key stands.
+        ends: by the key path of a table with a header, the offset behind its last key.
     """
 
     path: Path
     data: bytes
     values: Mapping[str, Any]
     places: Mapping[KeyPath, Place]
+    ends: Mapping[KeyPath, int] = field(default_factory=dict)
 
     def line(self, key_path: KeyPath) -> int | None:
         """Returns the line of a key path, or of the nearest part of it that is in the file."""
@@ -94,8 +96,16 @@ def read_toml(path: Path, data: bytes | None = None) -> TomlSource:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadFileError(path, (Mistake(key="", line=line, message="is not UTF-8"),)) from error
     except tomllib.TOMLDecodeError as error:
-        raise BadFileError(path, (_syntax_mistake(str(error)),)) from error
-    return TomlSource(path=path, data=data, values=values, places=dict(_places(data)))
+        raise BadFileError(path, (_syntax_mistake(str(error), data),)) from error
+    except (RecursionError, ValueError) as error:
+        mistake = Mistake(key="", line=None, message=f"holds more than Python can: {error}")
+        raise BadFileError(path, (mistake,)) from error
+    places: dict[KeyPath, Place] = {}
+    ends: dict[KeyPath, int] = {}
+    for key_path, place in _places(data, ends):
+        # The first one counts: a table that is mentioned again further down stands where it began.
+        places.setdefault(key_path, place)
+    return TomlSource(path=path, data=data, values=values, places=places, ends=ends)
 
 
 def dotted(key_path: KeyPath) -> str:
@@ -106,14 +116,15 @@ def dotted(key_path: KeyPath) -> str:
     return text
 
 
-def _syntax_mistake(message: str) -> Mistake:
-    """Takes tomllib's message apart: `Expected '=' (at line 3, column 5)`."""
-    text, _, place = message.partition(" (at line ")
-    line = place.partition(",")[0]
-    return Mistake(key="", line=int(line) if line.isdigit() else None, message=f"is no TOML: {text}")
+def _syntax_mistake(message: str, data: bytes) -> Mistake:
+    """Takes tomllib's message apart: `Expected '=' (at line 3, column 5)`, or `(at end of document)`."""
+    text, _, place = message.rpartition(" (at ")
+    number = place.removeprefix("line ").partition(",")[0]
+    line = int(number) if number.isdigit() else data.rstrip().count(b"\n") + 1
+    return Mistake(key="", line=line, message=f"is no TOML: {text or message}")
 
 
-def _places(data: bytes) -> Iterator[tuple[KeyPath, Place]]:
+def _places(data: bytes, ends: dict[KeyPath, int]) -> Iterator[tuple[KeyPath, Place]]:
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
     elements: dict[KeyPath, int] = {}
     for node in parser.parse(data).root_node.named_children:
@@ -126,7 +137,9 @@ def _places(data: bytes) -> Iterator[tuple[KeyPath, Place]]:
                 if node.type == "table_array_element":
                     elements[path] = elements.get(path, -1) + 1
                     path = (*path, elements[path])
-                yield path, _place(header)
+                for length in range(1, len(path) + 1):
+                    yield path[:length], _place(header)
+                ends[path] = rest[-1].end_byte if rest else data.index(b"]", header.end_byte) + 1
                 for child in rest:
                     yield from _pair(child, path)
             case _:

@@ -106,7 +106,6 @@ def test_nothing_where_there_is_nothing_is_ok(field: str, truth: Any, value: Any
             {"ids": [[[1, 2], [3, 4]], [[5, 6], [7, 9]]], "start": 1},
             "entry 1 is [[5, 6], [7, 9]], not [[5, 6], [7, 8]]",
         ),
-        ("routed_experts", EXPERTS, "AQIDBAUGBwg=", "a str where a list was expected"),
     ],
 )
 def test_a_wrong_value_without_an_error_corrupts(field: str, truth: Any, value: Any, reason: str) -> None:
@@ -115,8 +114,8 @@ def test_a_wrong_value_without_an_error_corrupts(field: str, truth: Any, value: 
     )
 
 
-@pytest.mark.parametrize("rows", [[], [[[1, 2], [3, 4]]], EXPERTS["ids"], [1, 2], [1, 2, 3]])
-def test_experts_without_their_start_are_not_the_experts(rows: list[Any]) -> None:
+@pytest.mark.parametrize("rows", [[], [[[1, 2], [3, 4]]], EXPERTS["ids"], [1, 2], [1, 2, 3], "AQIDBAUGBwg=", 5])
+def test_experts_without_their_start_are_not_the_experts(rows: Any) -> None:
     found = read("routed_experts", EXPERTS, rows)
     assert found.verdict is (Verdict.CORRUPTS if rows else Verdict.MISSING)
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from pinctl.flows.message import commit_message, is_landing_of, is_same_landing, trailers_of
+from pinctl.flows.message import commit_message, heading_of, heading_of_plan, is_landing, is_same_landing, trailers_of
+from pinctl.model.entry import Target
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged, ToLand
+from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
 from pinctl.model.oid import Oid
 from pinctl.model.order import CounterExample, Need, OrderProof
@@ -58,14 +60,22 @@ BUMP = BumpPlan(
         move("renderers", before=oid("a"), landed=LANDED, incoming=("Export names", "Read packed (#174)")),
         move("verifiers", before=None, landed=(), incoming=tuple(f"Change {index}" for index in range(10))),
     ),
-    pins={"renderers": oid("b"), "verifiers": oid("b")},
+    targets={name: Target(commit=oid("b"), tag=None, version=None) for name in ("renderers", "verifiers")},
     floors={"renderers": Version("0.1.12")},
 )
 SITE = FloorSite(
     manifest="pyproject.toml", key="project.dependencies", line=3, text="renderers>=0.1.11", floor=Version("0.1.11")
 )
 FLOOR = FloorMove(component="renderers", site=SITE, before=Version("0.1.11"), after=Version("0.1.12"))
-STAGED = Staged(bump=BUMP, tree=oid("1"), commit=oid("2"), floors=(FLOOR, FLOOR), lock_changed=False)
+STAGED = Staged(
+    bump=BUMP,
+    tree=oid("1"),
+    commit=oid("2"),
+    floors=(FLOOR, FLOOR),
+    entries=(),
+    excluded=("deps/envs/new",),
+    lock=LockDiff(),
+)
 
 
 def cell(verdict: Verdict, client: str) -> Cell:
@@ -121,6 +131,9 @@ def test_the_message_tells_what_moved_why_and_on_which_proof() -> None:
             "Floors:",
             "- renderers 0.1.11 -> 0.1.12 in pyproject.toml",
             "",
+            "Left out of the workspace, for uv finds no solution with it:",
+            "- deps/envs/new",
+            "",
             "Proven on the code of both sides: 1 of 1 required cells ok.",
             "Safe order: renderers, server (1 of 2 orders are safe).",
             "Unsafe: server first; old corrupts.",
@@ -134,12 +147,21 @@ def test_the_message_tells_what_moved_why_and_on_which_proof() -> None:
 
 
 def test_a_bump_without_a_plan_names_what_it_bumps() -> None:
-    bump = replace(BUMP, plan=None, to_land=(), floors={})
-    proven = Proven(staged=replace(STAGED, bump=bump, floors=()), matrix=None, order=None, certificate=None)
+    bump = replace(BUMP, plan=None, to_land=(), floors={}, rollback="0.4.1 loses rewards")
+    staged = replace(STAGED, bump=bump, floors=(), excluded=())
+    proven = Proven(staged=staged, matrix=None, order=None, certificate=None)
     message = commit_message(proven, co_authors=())
     assert message.splitlines()[0] == "Bump renderers and verifiers"
-    assert message.split("\n\n")[-1] == "\n".join(TRAILERS[2:]) + "\n"
+    assert message.split("\n\n")[-1].splitlines() == [
+        "Bump: renderers, verifiers",
+        *TRAILERS[2:],
+        "Pin-Rollback: renderers 0.4.1 loses rewards",
+        "Pin-Rollback: verifiers 0.4.1 loses rewards",
+    ]
     assert is_same_landing(message, bump)
+    assert not is_same_landing(message, replace(bump, rollback=None))
+    assert heading_of(bump) == "Bump: renderers, verifiers"
+    assert is_landing(message, heading_of(bump))
 
 
 def test_a_message_is_that_of_the_landing_it_was_written_for() -> None:
@@ -148,7 +170,8 @@ def test_a_message_is_that_of_the_landing_it_was_written_for() -> None:
     assert is_same_landing(message, BUMP)
     # Where it lands and what is proven of it may change; what is landed may not.
     assert is_same_landing(message, replace(BUMP, tip=oid("9"), target="release"))
-    assert is_landing_of(message, "packed-generate")
+    assert heading_of(BUMP) == heading_of_plan("packed-generate") == TRAILERS[0]
+    assert is_landing(message, TRAILERS[0])
 
 
 def test_a_message_is_not_that_of_another_landing() -> None:
@@ -163,8 +186,8 @@ def test_a_message_is_not_that_of_another_landing() -> None:
         replace(BUMP, moves=(replace(BUMP.moves[0], after=oid("c")), BUMP.moves[1])),
     )
     assert [is_same_landing(message, other) for other in others] == [False] * len(others)
-    assert not is_landing_of(message, "packed")
-    assert not is_landing_of("Pack the payloads", "packed-generate")
+    assert not is_landing(message, heading_of_plan("packed"))
+    assert not is_landing("Pack the payloads", heading_of_plan("packed-generate"))
 
 
 def test_git_reads_the_same_trailers(tmp_path: Path, git: Git) -> None:

@@ -11,7 +11,7 @@ from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
 from pinctl.model.order import Need, State, prove_order
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=250)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)
 
 SUPER = "prime-rl"
 COMPONENTS = ("renderers", "verifiers", "envs")

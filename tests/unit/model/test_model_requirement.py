@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from pinctl.model.requirement import FloorMove, FloorSite, distribution_of, floor_of, raised
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=300)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)
 
 SPACES = st.sampled_from(["", " ", "  ", "\t"])
 NAMES = st.sampled_from(["verifiers", "Flash_Attn.3", "a", "prime-rl-configs", "x2"])

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pinctl.errors import ExitStatus
+from pinctl.model.finding import Finding, Findings
 from pinctl.model.oid import ABBREVIATED, Oid
 from pinctl.model.pins import Component, GitlinkSite, Pins, RequirementSite, SourceSite, SuperprojectDeclaration
 from pinctl.model.plan import Change, LandingPlan
@@ -135,3 +137,32 @@ TWIN = Twin(commit=OTHER, evidence=TwinEvidence.SAME_TREE)
 )
 def test_a_standing_is_told_in_a_few_words(standing: Standing, words: str) -> None:
     assert standing.describe() == words
+
+
+def finding(*, unknown: bool = False, waived: str | None = None) -> Finding:
+    return Finding(
+        rule="PIN001", component="lib", path="deps/lib", line=None, message="x", unknown=unknown, waived=waived
+    )
+
+
+BROKEN, UNKNOWN, WAIVED = finding(), finding(unknown=True), finding(waived="on purpose")
+
+
+@pytest.mark.parametrize(
+    ("items", "status", "exit_status"),
+    [
+        ((), "ok", ExitStatus.YES),
+        ((WAIVED,), "ok", ExitStatus.YES),
+        ((finding(unknown=True, waived="offline"),), "ok", ExitStatus.YES),
+        ((UNKNOWN,), "unknown", ExitStatus.UNKNOWN),
+        ((WAIVED, UNKNOWN), "unknown", ExitStatus.UNKNOWN),
+        ((BROKEN,), "broken", ExitStatus.NO),
+        ((UNKNOWN, BROKEN, WAIVED), "broken", ExitStatus.NO),
+    ],
+)
+def test_a_broken_rule_outweighs_one_that_could_not_be_judged(
+    items: tuple[Finding, ...], status: str, exit_status: ExitStatus
+) -> None:
+    found = Findings(base=None, head="a" * 40, source="the command line", items=items, judged=())
+    assert (found.status, found.exit_status) == (status, exit_status)
+    assert found.counting == tuple(item for item in items if item.waived is None)

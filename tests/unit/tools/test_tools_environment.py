@@ -49,7 +49,7 @@ class Counted:
 
 
 def value_in(python: Path) -> str:
-    command = [python, "-I", "-c", "import sample; print(sample.VALUE, end='')"]
+    command = [str(python), "-I", "-c", "import sample; print(sample.VALUE, end='')"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

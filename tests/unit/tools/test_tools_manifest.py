@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from pinctl.model.requirement import FloorMove, FloorSite
-from pinctl.tools.manifest import floor_sites, project_name, raise_floors
+from pinctl.model.requirement import FloorSite
+from pinctl.tools.manifest import all_requirements, floor_sites, raise_floors
 from pinctl.tools.toml_source import TomlSource, read_toml
 
 MANIFESTS = Path(__file__).parent / "manifests"
+WHEEL = "https://example.org/flash_attn-2.8.3-cp312-cp312-linux_aarch64.whl"
 NAMES = ("root", "configs", "comma_first_crlf", "odd")
 
 
@@ -82,8 +83,7 @@ def test_floors_are_listed_in_the_order_of_the_file() -> None:
                 (
                     "project.optional-dependencies.flash-attn",
                     26,
-                    "flash-attn @ https://example.org/flash_attn-2.8.3-cp312-cp312-linux_aarch64.whl ; "
-                    "platform_machine == 'aarch64'",
+                    f"flash-attn @ {WHEEL} ; platform_machine == 'aarch64'",
                     None,
                 ),
             ],
@@ -125,9 +125,10 @@ def test_every_floor_that_is_too_low_rises_and_nothing_else_changes() -> None:  
         text = text.replace(old, new)
     assert data.decode() == text
     low = [found for found in floor_sites(source, "verifiers") if found.floor and found.floor < Version("0.4")]
-    assert [(move.component, move.site, move.before, move.after) for move in moves] == [
-        ("envs-client", found, found.floor, Version("0.4")) for found in low
-    ]
+    assert {(move.component, move.before, move.after) for move in moves} == {
+        ("envs-client", found.floor, Version("0.4")) for found in low
+    }
+    assert in_file_order(move.site for move in moves) == in_file_order(low)
     assert len(moves) == len(replaced)
 
 
@@ -194,15 +195,18 @@ def test_raising_twice_is_raising_once() -> None:
     assert raise_floors(again, floors) == (once, ())
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('[project]\nname = "Prime_RL.x"\n', "prime-rl-x"),
-        ("[project]\nversion = '1'\n", None),
-        ("[project]\nname = 3\n", None),
-        ("[tool.uv.workspace]\nmembers = []\n", None),
-        ("project = 3\n", None),
-    ],
-)
-def test_a_project_has_its_normalised_name(text: str, expected: str | None) -> None:
-    assert project_name(read_toml(Path("pyproject.toml"), text.encode())) == expected
+def test_all_requirements_of_a_manifest_are_listed() -> None:
+    assert all_requirements(manifest("configs")) == (
+        "prime-pydantic-config>=0.4.3",
+        "renderers>=0.1.9",
+        "verifiers>=0.3.0",
+    )
+    # What is no text is no requirement; what is text may be a broken one.
+    assert all_requirements(manifest("odd")) == (
+        "verifiers>=0.3.0",
+        "verifiers>=",
+        "-e ./verifiers",
+        "verifiers >= 0.3 junk",
+        "",
+        "verifiers>=0.3.0",
+    )

@@ -17,6 +17,7 @@ from pinctl.model.pins import (
 from pinctl.tools.pins_file import find_pins, read_pins
 
 FILE = Path("/stack/pins.toml")
+POLICIES = "'keep', 'release', 'at-pin', 'required-change'"
 HEAD = 'version = 1\n[superproject]\nname = "prime-rl"\n'
 
 FULL = """\
@@ -161,10 +162,7 @@ def test_line_ends_of_windows_make_no_difference() -> None:
         ),
         (
             component("pin.gitlink = 'a'\nfloor = 'zzz'"),
-            [
-                "6: components.verifiers.floor: 'zzz' is no floor policy; "
-                "there are 'keep', 'release', 'at-pin', 'required-change'"
-            ],
+            [f"6: components.verifiers.floor: 'zzz' is no floor policy; there are {POLICIES}"],
         ),
         (component("pin.gitlink = 'a'\nfloor = 3"), ["6: components.verifiers.floor: must be a string"]),
         (

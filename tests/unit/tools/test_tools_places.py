@@ -114,10 +114,9 @@ def test_what_a_run_that_lives_has_is_left_alone(top: Path) -> None:
 
 
 def test_what_was_left_between_its_two_first_steps_is_swept_too(top: Path) -> None:
-    # A run killed after it made the directory and before it had the lock.
-    (top / "tmp-early").mkdir(parents=True)
-    day_ago = (top / "tmp-early").stat().st_mtime - 86_400
-    os.utime(top / "tmp-early", (day_ago, day_ago))
+    # A run killed after it had the lock and before it made the directory.
+    top.mkdir(parents=True)
+    (top / "0123.lock").touch()
     with scratch():
         pass
     assert left_in(top) == []

@@ -49,6 +49,8 @@ probe = "probes/client.py"
 reads = ["sampling_mask"]
 seconds = 0.5
 """
+RENDERERS = "contract.clients.renderers"
+NOTHING_SAYS = "so nothing says where its pin should move"
 CHANGE = 'version = 1\ntitle = "T"\n[[changes]]\nid = "a"\ncomponent = "renderers"\npull = 1\n'
 OWN = f'{CHANGE}[[changes]]\nid = "server"\ncomponent = "prime-rl"\nbranch = "b"\n'
 CONTRACT = f'{CHANGE}[contract]\ncases = ["greedy"]\nserver = "probes/server.py"\n'
@@ -211,10 +213,7 @@ def test_a_plan_s_name_is_no_path(pins: Pins, name: str) -> None:
         ),
         (
             f"{OWN}pins = ['renderers', 'verifiers']\n",
-            [
-                "11: changes[1].pins[1]: no change of this plan is in 'verifiers', "
-                "so nothing says where its pin should move"
-            ],
+            [f"11: changes[1].pins[1]: no change of this plan is in 'verifiers', {NOTHING_SAYS}"],
         ),
         (f"{OWN}pins = [['renderers']]\n", ["11: changes[1].pins[0]: must be a string"]),
         (f"{OWN}pins = [{{ renderers = 1 }}]\n", ["11: changes[1].pins[0]: must be a string"]),
@@ -247,9 +246,7 @@ def test_a_plan_s_name_is_no_path(pins: Pins, name: str) -> None:
         (f"{CONTRACT}[contract.clients.renderers]\n", ["10: contract.clients.renderers.probe: is missing"]),
         (
             f"{CLIENT}reads = ['logprob']\n",
-            [
-                "12: contract.clients.renderers.reads[0]: 'logprob' is no field of the contract; did you mean 'logprobs'?"
-            ],
+            [f"12: {RENDERERS}.reads[0]: 'logprob' is no field of the contract; did you mean 'logprobs'?"],
         ),
         (f"{CLIENT}relays = 'logprobs'\n", ["12: contract.clients.renderers.relays: must be an array"]),
         (f"{CLIENT}seconds = 0\n", ["12: contract.clients.renderers.seconds: must be greater than 0"]),

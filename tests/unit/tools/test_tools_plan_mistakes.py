@@ -67,7 +67,7 @@ clients.envs = "probes/envs.py"
 [contract.server]
 probe = "probes/server.py"
 requirements = "httpx"
-relays = ["mask"]
+relays = ["samplingmask"]
 """
     assert mistakes_of(tmp_path, text) == [
         " title: is missing",
@@ -86,7 +86,7 @@ relays = ["mask"]
         "24: contract.clients.envs: there is no file probes/envs.py",
         "27: contract.server.probe: there is no file probes/server.py",
         "28: contract.server.requirements: must be an array",
-        "29: contract.server.relays[0]: 'mask' is no field of the contract; did you mean 'sampling_mask'?",
+        "29: contract.server.relays[0]: 'samplingmask' is no field of the contract; did you mean 'sampling_mask'?",
     ]
 
 

@@ -187,7 +187,8 @@ import os, sys
 def encode(case):
     names = sorted(set(os.environ) - {"LC_CTYPE"})
     places = {os.environ["HOME"], os.environ["TMPDIR"], os.getcwd()}
-    return {"names": names, "one place": len(places), "left": os.listdir(), "planted": [p for p in sys.path if "planted" in p]}
+    planted = [path for path in sys.path if "planted" in path]
+    return {"names": names, "one place": len(places), "left": os.listdir(), "planted": planted}
 """
     assert ask(tmp_path, code, TRUTHS[:1]) == {
         "one": Body(text='{"names": ["HOME", "LANG", "PATH", "TMPDIR"], "one place": 1, "left": [], "planted": []}')

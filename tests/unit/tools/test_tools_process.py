@@ -66,14 +66,10 @@ def test_a_process_that_takes_too_long_is_ended_with_what_it_said_so_far(tmp_pat
 
 
 def test_the_children_of_a_process_that_takes_too_long_are_ended_with_it(tmp_path: Path) -> None:
-    child = "import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]])"
+    grandchild = f"import os; print(os.getpid(), flush=True); {SLEEPER}"
+    child = f"import os, subprocess, sys; subprocess.run([sys.executable, '-c', {grandchild!r}])"
     code = (
-        f"import subprocess, sys\n"
-        f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])\n"
-        f"print(child.pid, flush=True)\n"
-        f"grandchild = {child!r} + '.wait()'\n"
-        f"subprocess.Popen([sys.executable, '-c', grandchild, 'print(__import__(\"os\").getpid(), flush=True); {SLEEPER}'])\n"
-        f"{SLEEPER}"
+        f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {child!r}]).pid, flush=True); {SLEEPER}"
     )
     ended = python(code, tmp_path, seconds=1.5)
     pids = [int(line) for line in ended.stdout.split()]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pinctl.tools.toml_edit import replace_strings
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
-SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=100)
+SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=60)
 
 KEYS = (
     *("a", "b-1", "_x", "1", "3", "true", "inf", "nan", "1979-05-27", "-", "key"),
@@ -52,8 +52,10 @@ class Writer:
                     lines += [f"[{name}.sub]", *self._pairs(1)] if self._one_of((True, False)) else []
                     lines += [f"[[{name}.subs]]", *self._pairs(1)] * self._one_of((0, 1, 2))
             lines += ["", "  # between tables"] if self._one_of((True, False)) else []
-        text = "\n".join(lines) + self._one_of(("", "\n", "\n\n"))
-        return text.replace("\n", self._one_of(("\n", "\r\n"))).encode()
+        end: str = self._one_of(("", "\n", "\n\n"))
+        text = "\n".join(lines) + end
+        newline: str = self._one_of(("\n", "\r\n"))
+        return text.replace("\n", newline).encode()
 
     def _one_of(self, options: tuple[Any, ...]) -> Any:
         return self._draw(st.sampled_from(options))
@@ -86,7 +88,7 @@ class Writer:
                 return self._array(depth - 1)
             case "table":
                 pairs = [f"{key} = {self._value(0)}" for key in self._keys()]
-                return "{" + self._one_of(("", " ")) + ", ".join(pairs) + " }"
+                return f"{{{self._one_of(('', ' '))}{', '.join(pairs)} }}"
             case "string":
                 return str(self._one_of(STRINGS))
             case _:

@@ -39,12 +39,17 @@ LAYOUTS = {
     "C2 crlf": '[project]\r\ndependencies = [\r\n    "lib>=0.1",\r\n]\r\n',
     "C2 mixed line ends": '[project]\r\nname = "x"\ndependencies = [\n    "lib>=0.1",\r\n]\n\r\n',
     "C3 no final newline": '[project]\ndependencies = ["lib>=0.1"]',
-    "C5 comma first": '[project]\ndependencies = [ # , ]\n      "lib>=0.1"\n    , "other" # "lib>=0.1"\n    , "third"\n    ]\n',
+    "C5 comma first": (
+        '[project]\ndependencies = [ # , ]\n      "lib>=0.1"\n    , "other" # "lib>=0.1"\n    , "third"\n    ]\n'
+    ),
     "C6 comments": (
         '[project] # one\ndependencies = [ # two\n    # three, about lib\n    "lib>=0.1", # four\n'
         "    # five, about other\n    'other', # six\n    # seven\n] # eight\n# nine"
     ),
-    "C8 dotted": '[tool.ruff]\nlint.extend-select = ["A"]\nexclude = []\nlint.ignore = []\n[project]\ndependencies = ["lib>=0.1"]\n',
+    "C8 dotted": (
+        '[tool.ruff]\nlint.extend-select = ["A"]\nexclude = []\nlint.ignore = []\n'
+        '[project]\ndependencies = ["lib>=0.1"]\n'
+    ),
     "inline table": 'project = { name = "x", dependencies = ["lib>=0.1"] } # end\n',
     "dotted keys": 'project . "dependencies" = ["lib>=0.1" , ]\nproject.name = "lib>=0.1"\n',
     "trailing blanks": '[project]   \ndependencies\t=\t[  "lib>=0.1"\t ,  ]   \n\n\n',
@@ -171,4 +176,4 @@ def test_a_key_whose_table_is_not_there_cannot_be_added() -> None:
     with pytest.raises(BadFileError) as caught:
         set_string(source_of("[components.renderers]\npin = 1\n"), RECORD, "bbb")
     assert [mistake.key for mistake in caught.value.mistakes] == ["components.verifiers.commit"]
-    assert caught.value.hint == 'Add it by hand: commit = "bbb"'
+    assert caught.value.hint == 'Do it by hand: add commit = "bbb"'

@@ -87,7 +87,7 @@ def test_a_table_made_by_dotted_keys_stands_where_its_first_key_does() -> None:
         (("changes", 1, "gone"), 17),
         (("changes", 0, "after", 7), 11),
         (("gone",), None),
-        (("components", "gone"), None),
+        (("components", "gone"), 6),
         ((), None),
     ],
 )
@@ -191,13 +191,10 @@ def test_a_directory_is_no_file(tmp_path: Path) -> None:
 def test_a_file_is_read_where_no_bytes_are_given(tmp_path: Path) -> None:
     (tmp_path / "pins.toml").write_bytes(b'a = "x"\r\n')
     source = read_toml(tmp_path / "pins.toml")
-    assert source == TomlSource(
-        path=tmp_path / "pins.toml",
-        data=b'a = "x"\r\n',
-        values={"a": "x"},
-        places={("a",): Place(start=4, end=7, line=1)},
-    )
+    assert (source.path, source.data, source.values) == (tmp_path / "pins.toml", b'a = "x"\r\n', {"a": "x"})
+    assert source.places == {("a",): Place(start=4, end=7, line=1)}
 
 
 def test_an_empty_file_has_nothing_in_it() -> None:
-    assert source_of(b"") == TomlSource(path=FILE, data=b"", values={}, places={})
+    source = source_of(b"")
+    assert (source.path, source.data, source.values, source.places) == (FILE, b"", {}, {})

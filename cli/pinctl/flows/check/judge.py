@@ -177,7 +177,8 @@ def _anchored(scope: Scope, finding: Finding) -> Finding:
     path = pins_path_in(scope.stack)
     data = scope.stack.repository.read(scope.result, path) if path is not None else None
     if path is not None and data is not None and finding.component is not None:
-        line = read_toml(Path(path), data).line(("components", finding.component, "commit"))
+        source, declared = read_toml(Path(path), data), ("components", finding.component)
+        line = source.line((*declared, "commit")) if source.at(declared) is not None else None
         if line is not None:
             return replace(finding, anchor=(path, line))
     for submodule in scope.submodules:

@@ -9,7 +9,7 @@ from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.floors import manifests_at
 from pinctl.flows.sites import pinned_sites, target_of
 from pinctl.flows.stack import Stack
-from pinctl.flows.standing import find_revert
+from pinctl.flows.standing import find_revert, find_reverted
 from pinctl.flows.workspace import pins_path_in
 from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding, Level
@@ -57,6 +57,7 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
     standing = stack.standing(component, pin.after)
     match standing.kind:
         case StandingKind.ON_BRANCH:
+            yield from _holds_reverted(stack, pin, standing)
             yield from _stricter(scope, pin, standing)
         case StandingKind.REVERTED:
             message = f"{pin.after.short} is {standing.describe()}"
@@ -65,6 +66,15 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
             yield _not_on_branch(stack, pin, standing)
     if pin.before is not None and pin.before != pin.after:
         yield from _move_findings(stack, pin, pin.before)
+
+
+def _holds_reverted(stack: Stack, pin: MovedPin, standing: Standing) -> Iterator[Finding]:
+    tip = stack.tip(pin.component)
+    found = find_reverted(stack.mirror(pin.component).repository, pin.after, tip=tip)
+    if found is not None:
+        change, revert = found
+        message = f"{pin.after.short} holds {change.short}, which {revert.short} reverted on {standing.branch}"
+        yield _finding("PIN005", pin, message, fix=pin_command(stack, pin, tip))
 
 
 def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Finding]:
@@ -98,6 +108,9 @@ def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
 def _move_findings(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
     repository = stack.mirror(pin.component).repository
     if stack.mirror(pin.component).obtain(before) is None:
+        if pin.guessed:
+            # It is another component's: that one was removed, and this one is new.
+            return
         message = f"could not find out: the pin before, {before.short}, cannot be fetched"
         yield _finding("PIN003", pin, message, fix=None, unknown=True)
     elif contains(repository, commit=pin.after, ancestor=before):

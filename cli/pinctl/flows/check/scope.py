@@ -59,6 +59,7 @@ class MovedPin:
         entry: the manifest's entry; None for a gitlink.
         before: the pin on the target's tip; None where there is none.
         renamed_from: the path it had there, where it was another.
+        guessed: whether that is so only since one path went away and another came.
     """
 
     component: Component
@@ -66,6 +67,7 @@ class MovedPin:
     before: Oid | None
     after: Oid
     renamed_from: str | None = None
+    guessed: bool = False
     entry: Entry | None = None
 
 
@@ -195,23 +197,27 @@ def _moved(
         return MovedPin(component=component, path=path, before=before[path], after=pin)
     gone = {old: oid for old, oid in before.items() if old not in gitlinks}
     old = _former_path(path, pin, gone, now=now, then=then)
+    guessed = old is None and len(gone) == 1 and len(gitlinks.keys() - before.keys()) == 1
+    if guessed:
+        (old,) = gone
     if old is None:
         return MovedPin(component=component, path=path, before=None, after=pin)
-    return MovedPin(component=component, path=path, before=gone[old], after=pin, renamed_from=old)
+    return MovedPin(component=component, path=path, before=gone[old], after=pin, renamed_from=old, guessed=guessed)
 
 
 def _former_path(
     path: str, pin: Oid, gone: dict[str, Oid], *, now: tuple[Submodule, ...], then: tuple[Submodule, ...]
 ) -> str | None:
-    """Finds the path that a component had before it was renamed: by its section, its commit, or for want of another."""
-    name = next((submodule.name for submodule in now if submodule.path == path), None)
-    for submodule in then:
-        if submodule.path in gone and submodule.name == name:
+    """Finds the path that a component had before it was renamed: by its section, its URL or its commit."""
+    described = next((submodule for submodule in now if submodule.path == path), None)
+    former = [submodule for submodule in then if submodule.path in gone]
+    for submodule in former:
+        if described is not None and submodule.name == described.name:
             return submodule.path
-    for old, commit in gone.items():
-        if commit == pin:
-            return old
-    return next(iter(gone)) if len(gone) == 1 else None
+    for submodule in former:
+        if described is not None and submodule.url == described.url:
+            return submodule.path
+    return next((old for old, commit in gone.items() if commit == pin), None)
 
 
 def component_at(stack: Stack, path: str, submodules: tuple[Submodule, ...]) -> Component:

@@ -116,7 +116,8 @@ def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:
     """Returns the first-parent commit of `tip` that brought `commit` onto the branch: itself, or its merge."""
     if commit in repository.run("rev-list", "--first-parent", tip).text.split():
         return commit
-    chain = repository.run("rev-list", "--first-parent", "--ancestry-path", f"{commit}..{tip}").text.split()
+    above = set(repository.run("rev-list", "--ancestry-path", f"{commit}..{tip}").text.split())
+    chain = [line for line in repository.run("rev-list", "--first-parent", tip).text.split() if line in above]
     return Oid(chain[-1]) if chain else commit
 
 
@@ -166,7 +167,7 @@ def paths_by_commit(repository: Repository, revisions: str) -> dict[Oid, frozens
 def combined_patch_id(repository: Repository, *, before: str, after: str) -> str | None:
     """Returns the patch-id of the whole difference between two commits; None for an empty one."""
     patch = repository.run("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after).stdout
-    words = repository.run("patch-id", "--stable", stdin=patch).text.split()
+    words = repository.run("patch-id", "--verbatim", stdin=patch).text.split()
     return words[0] if words else None
 
 
@@ -183,13 +184,11 @@ def releases_in(
     """
     merged = () if commit is None else (f"--merged={commit}",)
     # One of the two names is empty: %(*objectname) is the peeled commit of an annotated tag.
-    output = repository.run(
-        "for-each-ref", *merged, "--format=%(refname:strip=2) %(objectname) %(*objectname)", "refs/tags"
-    ).text
+    output = repository.run("for-each-ref", *merged, "--format=%(refname:strip=2)", "refs/tags").text
     found = []
-    for line in output.splitlines():
-        tag, *oids = line.split()
+    for line in output.split("\n"):
+        tag = line
         version = version_of_tag(tag, pattern=pattern, exclude=exclude)
         if version is not None:
-            found.append(Release(tag=tag, version=version, commit=Oid(oids[-1])))
+            found.append(Release(tag=tag, version=version, commit=repository.commit(f"refs/tags/{tag}")))
     return tuple(found)

@@ -9,11 +9,11 @@ from pathlib import Path
 from filelock import FileLock
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.model.oid import ABBREVIATED, Oid
+from pinctl.model.oid import ABBREVIATED, FULL, Oid
 from pinctl.tools.git.command import run_git
 from pinctl.tools.git.refs import NETWORK_SECONDS, RemoteRefs, ask_remote, shown_url
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.places import cache_directory
+from pinctl.tools.places import cache_directory, scratch
 
 SHA256_LENGTH = 64
 
@@ -52,7 +52,8 @@ class Mirror:
         directory = _directory_of(url)
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(directory.parent / f"{directory.name}.lock"):
-            if not (directory / "HEAD").exists():
+            _refuse_shallow(url)
+            if not _is_whole(directory):
                 _create(directory, url, object_format="sha1")
             repository = Repository.open(directory, access=access)
             patterns = ("refs/heads/*", "refs/tags/*", *(f"refs/pull/{number}/head" for number in pulls))
@@ -113,12 +114,15 @@ class Mirror:
             The commit; None where neither the mirror nor the remote has it.
         """
         found = self.repository.resolve(revision)
-        if found is not None or len(revision) < 40:
+        if found is not None or not FULL.fullmatch(revision):
             return found
-        self.repository.run(
-            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "origin", revision,
+        fetched = self.repository.run(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--", "origin", revision,
             accept=(0, 1, 128), seconds=NETWORK_SECONDS,
         )  # fmt: skip
+        if fetched.status != 0:
+            # It refused the commit, or it does not answer any more: which of them, it says when it is asked once more.
+            ask_remote(self.repository, self.url)
         return self.repository.resolve(revision)
 
 
@@ -127,14 +131,35 @@ def _directory_of(url: str) -> Path:
     return cache_directory() / "mirrors" / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
 
 
+def _is_whole(directory: Path) -> bool:
+    return (directory / "HEAD").exists() and run_git(
+        directory, "config", "remote.origin.url", accept=(0, 1)
+    ).status == 0
+
+
 def _create(directory: Path, url: str, *, object_format: str) -> None:
-    run_git(directory.parent, "init", "--quiet", "--bare", f"--object-format={object_format}", str(directory))
-    for key, value in (
-        ("remote.origin.url", url),
-        ("remote.origin.promisor", "true"),
-        ("remote.origin.partialclonefilter", "blob:none"),
-    ):
-        run_git(directory, "config", key, value)
+    # Out of sight until it is whole: a mirror without a remote could never be fetched.
+    with scratch() as top:
+        made = top / "mirror.git"
+        run_git(top, "init", "--quiet", "--bare", f"--object-format={object_format}", str(made))
+        for key, value in (
+            ("remote.origin.url", url),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.partialclonefilter", "blob:none"),
+        ):
+            run_git(made, "config", key, value)
+        shutil.rmtree(directory, ignore_errors=True)
+        shutil.move(made, directory)
+
+
+def _refuse_shallow(url: str) -> None:
+    # git 2.39 asks a shallow remote for the commit behind its last one in a fetch of its own, which does the same.
+    place = Path(url.removeprefix("file://"))
+    if any((place / name).exists() for name in ("shallow", ".git/shallow")):
+        raise CouldNotFindOutError(
+            f"the remote {shown_url(url)} is a shallow clone: its history is cut off",
+            hint="Fetch the whole history there: git fetch --unshallow",
+        )
 
 
 def _is_sha256(repository: Repository) -> bool:
@@ -144,16 +169,16 @@ def _is_sha256(repository: Repository) -> bool:
 def _fetch(repository: Repository, remote: RemoteRefs) -> bool:
     """Brings the mirror's refs to what the remote said; costs nothing, and returns False, where they already are."""
     listing = repository.run("for-each-ref", "--format=%(refname) %(objectname)").text
-    here = dict(line.split(" ") for line in listing.splitlines())
+    here = dict(line.rsplit(" ", 1) for line in listing.split("\n") if line)
     wanted = {name: oid for name, oid in remote.refs.items() if name != "HEAD"}
     stale = [name for name in here if name not in wanted and not name.startswith("refs/pull/")]
     if stale:
-        feed = "".join(f"delete {name}\0\0" for name in stale).encode()
+        feed = "".join(f"delete {name}\0\0" for name in stale).encode("utf-8", "surrogateescape")
         repository.run("update-ref", "-z", "--stdin", stdin=feed)
     changed = [name for name, oid in wanted.items() if here.get(name) != oid]
     if not changed:
         return False
-    refspecs = "".join(f"+{name}:{name}\n" for name in changed).encode()
+    refspecs = "".join(f"+{name}:{name}\n" for name in changed).encode("utf-8", "surrogateescape")
     repository.run(
         "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--refmap=", "--stdin",
         "origin", stdin=refspecs, seconds=NETWORK_SECONDS,

@@ -1,8 +1,10 @@
 """Reads objects that are here: one long-lived git process answers for any number of them."""
 
+import contextlib
 import threading
+import weakref
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import git
 
@@ -65,7 +67,17 @@ class ObjectReader:
                 # No transport at all, and the word for the same in newer releases.
                 env={"GIT_DIR": str(self._git_dir), "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"},
             )
+            # Not left to __del__: in a circle of garbage, such as an error's, the process may go before its keeper.
+            weakref.finalize(self, _end, self._process.proc)
         sink, source = self._process.stdin, self._process.stdout
         if sink is None or source is None:
             raise CouldNotFindOutError(f"git cat-file gives no answer in {self._git_dir}")
         return sink, source
+
+
+def _end(process: Any) -> None:
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+    process.wait()

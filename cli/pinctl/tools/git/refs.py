@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
@@ -42,13 +43,20 @@ def ask_remote(repository: Repository, remote: str, *patterns: str) -> RemoteRef
             hint="Look at the network and your access to it, then run this again.",
         )
     head, refs = None, {}
-    for line in completed.text.splitlines():
+    for line in completed.text.split("\n"):
         value, _, name = line.partition("\t")
-        if value.startswith("ref: ") and name == "HEAD":
+        if name != "HEAD" and (value.startswith("ref: ") or not _is_asked_for(name, patterns)):
+            # "HEAD" matches refs/remotes/origin/HEAD of a clone as well.
+            continue
+        if value.startswith("ref: "):
             head = value.removeprefix("ref: ").removeprefix("refs/heads/")
         elif not name.endswith("^{}"):
             refs[name] = Oid(value)
     return RemoteRefs(head=head, refs=refs)
+
+
+def _is_asked_for(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def fetch_objects(repository: Repository, remote: str, wanted: Iterable[str]) -> None:
@@ -78,7 +86,7 @@ def deepened(repository: Repository, remote: str) -> Repository:
     """
     repository.run(
         "fetch", "--quiet", "--unshallow", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-        "--refmap=", "--", remote, seconds=NETWORK_SECONDS,
+        "--refmap=", "--", remote, "HEAD", seconds=NETWORK_SECONDS,
     )  # fmt: skip
     return Repository.open(repository.work_tree or repository.git_dir)
 

@@ -1,5 +1,6 @@
 """Reads .gitmodules of a commit, and resolves submodule URLs exactly as git does."""
 
+import re
 from dataclasses import dataclass
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
@@ -92,7 +93,13 @@ def resolve_url(repository: Repository, url: str) -> str:
 
 def origin_url(repository: Repository) -> str | None:
     """Returns the URL of the superproject's origin; None where it has none."""
-    return repository.config("remote.origin.url")
+    return repository.config(f"remote.{_default_remote(repository)}.url")
+
+
+def _default_remote(repository: Repository) -> str:
+    """Returns the remote that git resolves relative URLs against: that of the branch, else origin."""
+    branch = repository.run("symbolic-ref", "--short", "--quiet", "HEAD", accept=(0, 1)).text
+    return (repository.config(f"branch.{branch}.remote") if branch else None) or "origin"
 
 
 def _resolve_relative(repository: Repository, submodules: list[Submodule]) -> dict[str, str]:
@@ -127,10 +134,10 @@ def _is_relative(url: str) -> bool:
 
 
 def _refuse_hostile(name: str, path: str, url: str) -> None:
-    parts = (*name.split("/"), *path.split("/"))
+    parts = tuple(part.lower() for part in re.split(r"[/\\\\]", f"{name}/{path}"))
     if "\\" in path:
         raise BadInputError(f".gitmodules has a submodule at {path!r}: paths are written with forward slashes")
-    if ".." in parts or ".git" in parts or name.startswith("/") or path.startswith("/") or "\n" in url:
+    if ".." in parts or ".git" in parts or name.startswith("/") or path.startswith(("/", "-")) or "\n" in url:
         raise BadInputError(f".gitmodules has a submodule {name!r} at {path!r}, which would reach outside the checkout")
     if url.startswith("-") or "::" in url.partition("/")[0]:
         raise BadInputError(f".gitmodules gives {path} the URL {shown_url(url)!r}, which would run a command")

@@ -1,0 +1,61 @@
+"""Runs the released clients against the reference encoders: what the floors of prime-rl admit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import Pinctl
+
+ROOT = Path(__file__).parents[2]
+
+_OFFLINE = ("dns error", "Failed to fetch", "client error (Connect)")
+
+pytestmark = pytest.mark.network
+
+
+def _matrix(pinctl: Pinctl, *clients: str) -> tuple[int, dict[tuple[str, str], Any]]:
+    """Runs the matrix in pinctl's own repository, where no superproject is checked out."""
+    options = [word for client in clients for word in ("--client", client)]
+    servers = ("--server", "wire:vllm", "--server", "wire:packed")
+    result = pinctl("matrix", "packed-generate", *servers, *options, "--format", "json", cwd=ROOT)
+    assert result.stdout, result.stderr
+    matrix = json.loads(result.stdout)
+    reasons = [cell["reason"] for cell in matrix["cells"] if cell["verdict"] == "unknown"]
+    if any(
+        words in reason for reason in reasons for words in ("dns error", "Failed to fetch", "client error (Connect)")
+    ):
+        pytest.skip(f"the package index is not there: {reasons[0]}")
+    return result.status, {(cell["server"], cell["client"]): cell for cell in matrix["cells"]}
+
+
+def test_releases_that_the_floors_admit_read_lists_and_reject_packed_arrays(pinctl: Pinctl) -> None:
+    status, cells = _matrix(pinctl, "renderers==0.1.12", "verifiers==0.4.0")
+
+    assert {labels: cell["verdict"] for labels, cell in cells.items()} == {
+        ("wire:vllm", "renderers==0.1.12"): "ok",
+        ("wire:packed", "renderers==0.1.12"): "rejects",
+        ("wire:vllm", "verifiers==0.4.0"): "ok",
+        ("wire:packed", "verifiers==0.4.0"): "rejects",
+    }
+    assert status == 1
+    assert "choice.logprobs must be an object" in cells["wire:packed", "renderers==0.1.12"]["reason"]
+    assert "ValueError" in cells["wire:packed", "verifiers==0.4.0"]["reason"]
+
+
+def test_the_release_before_drops_the_mask_in_silence(pinctl: Pinctl) -> None:
+    status, cells = _matrix(pinctl, "renderers==0.1.11")
+
+    lists = cells["wire:vllm", "renderers==0.1.11"]
+    fields = {field["field"]: field["verdict"] for case in lists["cases"] for field in case["fields"]}
+    assert (lists["verdict"], fields["logprobs"], fields["sampling_mask"]) == ("missing", "ok", "missing")
+    assert cells["wire:packed", "renderers==0.1.11"]["verdict"] == "rejects"
+    assert status == 1
+
+
+def test_a_release_that_does_not_exist_is_unknown(pinctl: Pinctl) -> None:
+    status, cells = _matrix(pinctl, "renderers==0.0.0.dev999")
+
+    assert {cell["verdict"] for cell in cells.values()} == {"unknown"}
+    assert status == 3

@@ -67,3 +67,39 @@ def test_a_revert_of_something_else_is_no_matter(tmp_path: Path, pinctl: Pinctl)
     repo.commit("pr", "Bump lib", gitlinks={"deps/lib": lib.oid("main~1")}, parents=[repo.oid()])
 
     assert checked(pinctl, repo, "--base", "main", "--head", "pr").answer() == (0, [])
+
+
+def test_an_orphan_whose_squash_was_reverted_is_not_told_to_pin_that(tmp_path: Path, pinctl: Pinctl) -> None:
+    rig = Rig(top=tmp_path)
+    lib = rig.component("lib")
+    orphan = lib.commit("refs/pull/1/head", "Work", files={"new": "new\n"}, parents=[lib.oid()])
+    squash = lib.commit(message="Work (#1)", files={"new": "new\n"})
+    revert = lib.commit(message=f'Revert "Work"\n\nThis reverts commit {squash}.\n', files={"new": None})
+    repo = rig.superproject({"lib": lib.oid("main~2")})
+    repo.commit("pr", "Bump lib", gitlinks={"deps/lib": orphan}, parents=[repo.oid()])
+
+    found = checked(pinctl, repo, "--base", "main", "--head", "pr")
+
+    assert found.answer() == (1, [("PIN001", "deps/lib")])
+    assert found.messages == [
+        (
+            f"{orphan[:7]} is not on main; its content was there as {squash[:7]} (same tree), "
+            f"and was reverted by {revert[:7]}"
+        )
+    ]
+    assert found.only["fix"] == f"git update-index --cacheinfo 160000,{revert},deps/lib"
+
+
+def test_a_change_that_was_reverted_by_the_forges_button_is_found_too(tmp_path: Path, pinctl: Pinctl) -> None:
+    """GitHub's revert, squashed: it names the pull request, and no commit."""
+    rig = Rig(top=tmp_path)
+    lib = rig.component("lib")
+    squash = lib.commit(message="Work (#1)", files={"new": "new\n"})
+    revert = lib.commit(message='Revert "Work" (#2)\n\nReverts some-body/lib#1\n', files={"new": None})
+    repo = rig.superproject({"lib": lib.oid("main~2")})
+    repo.commit("pr", "Bump lib", gitlinks={"deps/lib": squash}, parents=[repo.oid()])
+
+    found = checked(pinctl, repo, "--base", "main", "--head", "pr")
+
+    assert found.answer() == (1, [("PIN005", "deps/lib")])
+    assert found.messages == [f"{squash[:7]} is on main, but reverted by {revert[:7]}"]

@@ -31,14 +31,21 @@ class Stack:
         pins: what is pinned and where.
         repository: the superproject's.
         pulls: the pull requests whose heads matter, by component.
+        revision: the commit of the superproject whose .gitmodules says where components are fetched from.
     """
 
     def __init__(
-        self, *, pins: Pins, repository: Repository, pulls: Mapping[str, tuple[int, ...]] | None = None
+        self,
+        *,
+        pins: Pins,
+        repository: Repository,
+        pulls: Mapping[str, tuple[int, ...]] | None = None,
+        revision: str = "HEAD",
     ) -> None:
         self.pins = pins
         self.repository = repository
         self.pulls = dict(pulls or {})
+        self.revision = revision
         self._mirrors: dict[str, Mirror] = {}
         self._urls: dict[str, str] = {}
         self._versions: dict[Oid, Version | None] = {}
@@ -47,7 +54,7 @@ class Stack:
 
     def with_pulls(self, pulls: Mapping[str, tuple[int, ...]]) -> "Stack":
         """Returns the same stack, with the pull requests of a plan."""
-        return Stack(pins=self.pins, repository=self.repository, pulls=pulls)
+        return Stack(pins=self.pins, repository=self.repository, pulls=pulls, revision=self.revision)
 
     @property
     def name(self) -> str:
@@ -223,7 +230,7 @@ class Stack:
 
     def _url(self, component: Component) -> str:
         if not self._urls:
-            self._urls.update(resolve_urls(self.repository, read_submodules(self.repository, "HEAD")))
+            self._urls.update(resolve_urls(self.repository, read_submodules(self.repository, self.revision)))
         path = component.gitlink
         if path is not None and path in self._urls:
             return self._urls[path]

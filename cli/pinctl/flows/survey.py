@@ -28,6 +28,11 @@ def survey(stack: Stack) -> Status:
     declared = {pin.path for pin in pins if pin.kind == "gitlink"}
     undeclared = [path for path in gitlinks if path not in declared]
     defaults = ["no pins.toml: the gitlinks and .gitmodules stand for it"] if stack.pins.path is None else []
+    defaults += [
+        f"{component.name} is not looked at: {component.skip}"
+        for component in stack.pins.components.values()
+        if component.skip is not None
+    ]
     defaults += [f"{path} is a submodule that pins.toml does not name" for path in undeclared]
     branch = stack.repository.run("symbolic-ref", "--short", "--quiet", "HEAD", accept=(0, 1)).text
     return Status(superproject=stack.name, head=head, branch=branch or None, pins=tuple(pins), defaults=tuple(defaults))
@@ -36,6 +41,8 @@ def survey(stack: Stack) -> Status:
 def _pin(stack: Stack, component: Component, gitlinks: dict[str, Oid], manifests: tuple[TomlSource, ...]) -> PinStatus:
     kind, path = _written(component)
     blank = replace(_blank(component, kind, path, gitlinks.get(path)), floors=floors_on(manifests, component))
+    if component.skip is not None:
+        return blank
     try:
         sites = pinned_sites(stack, component, gitlinks, manifests)
     except CouldNotFindOutError as error:

@@ -56,7 +56,7 @@ def _pin_json(pin: PinStatus) -> dict[str, Any]:
         "version": str(pin.version) if pin.version else None,
         "released": str(pin.released) if pin.released else None,
         "behind": pin.standing.behind if pin.standing else None,
-        "standing": pin.standing.kind if pin.standing else (StandingKind.UNKNOWN if pin.commit else None),
+        "standing": pin.standing.kind if pin.standing else (StandingKind.UNKNOWN if pin.unknown else None),
         "floors": [
             {
                 "manifest": site.manifest,
@@ -73,6 +73,6 @@ def _pin_json(pin: PinStatus) -> dict[str, Any]:
 
 def _standing(pin: PinStatus) -> Text:
     if pin.standing is None:
-        return Text("unknown", style="magenta") if pin.commit else Text("-")
+        return Text("unknown", style="magenta") if pin.unknown else Text("-")
     fine = pin.standing.kind is StandingKind.ON_BRANCH
     return Text(pin.standing.describe(), style="" if fine else "yellow")

@@ -142,7 +142,7 @@ def _comparable(value: Any) -> Any:
         return {key: _comparable(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_comparable(item) for item in value]
-    return (type(value), repr(value))
+    return repr(value)
 
 
 def _copied(value: Any) -> Any:

@@ -9,7 +9,7 @@ from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.floors import manifests_at
 from pinctl.flows.sites import pinned_sites, target_of
 from pinctl.flows.stack import Stack
-from pinctl.flows.standing import find_revert, find_reverted
+from pinctl.flows.standing import find_reverted
 from pinctl.flows.workspace import pins_path_in
 from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding, Level
@@ -59,7 +59,7 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
         case StandingKind.ON_BRANCH:
             yield from _holds_reverted(stack, pin, standing)
             yield from _stricter(scope, pin, standing)
-        case StandingKind.REVERTED:
+        case StandingKind.REVERTED if standing.twin is None:
             message = f"{pin.after.short} is {standing.describe()}"
             yield _finding("PIN005", pin, message, fix=pin_command(stack, pin, stack.tip(component)))
         case _:
@@ -92,17 +92,16 @@ def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Findi
 
 
 def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
-    wanted, more = stack.tip(pin.component), ""
-    if standing.twin is not None:
-        twin, repository = standing.twin, stack.mirror(pin.component).repository
-        reverted = find_revert(repository, twin.commit, tip=wanted)
-        more = f" ({twin.evidence}): pin that instead"
-        if reverted is not None:
-            more = f" ({twin.evidence}), and was reverted by {reverted.short}"
-        else:
-            wanted = twin.commit
-    fix = pin_command(stack, pin, wanted)
-    return _finding("PIN001", pin, f"{pin.after.short} is {standing.describe()}{more}", fix=fix)
+    wanted, message = stack.tip(pin.component), f"{pin.after.short} is {standing.describe()}"
+    twin, reverted = standing.twin, standing.reverted_by
+    if twin is not None and reverted is not None:
+        message = (
+            f"{pin.after.short} is not on {standing.branch}; its content was there as {twin.commit.short} "
+            f"({twin.evidence}), and was reverted by {reverted.short}"
+        )
+    elif twin is not None:
+        wanted, message = twin.commit, f"{message} ({twin.evidence}): pin that instead"
+    return _finding("PIN001", pin, message, fix=pin_command(stack, pin, wanted))
 
 
 def _move_findings(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:

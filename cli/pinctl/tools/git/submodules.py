@@ -135,6 +135,8 @@ def _is_relative(url: str) -> bool:
 
 def _refuse_hostile(name: str, path: str, url: str) -> None:
     parts = tuple(part.lower() for part in re.split(r"[/\\\\]", f"{name}/{path}"))
+    if any(character in text for text in (name, path, url) for character in "\r\n"):
+        raise BadInputError(f".gitmodules has a submodule {name!r} with a line break in its name, path or URL")
     if "\\" in path:
         raise BadInputError(f".gitmodules has a submodule at {path!r}: paths are written with forward slashes")
     if ".." in parts or ".git" in parts or name.startswith("/") or path.startswith(("/", "-")) or "\n" in url:

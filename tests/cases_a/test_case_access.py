@@ -122,4 +122,4 @@ def test_a41_status_does_not_ask_for_a_skipped_component_either(tmp_path: Path, 
     result = pinctl("status", cwd=repo.directory)
 
     assert result.status == 0
-    assert "not judged: private" in result.stdout
+    assert "note: lib is not looked at: private" in result.stdout

@@ -86,6 +86,20 @@ def test_a10_a_bump_starts_from_the_tree_and_not_from_the_submodules_checkout(tm
     assert (move["from"], move["to"]) == (lib.oid("main~2"), lib.oid())
 
 
+@pytest.mark.parametrize("name", ["lib", "deps/lib"])
+def test_a14_a_component_is_named_by_its_name_or_its_path_and_never_by_a_part_of_it(
+    tmp_path: Path, pinctl: Pinctl, name: str
+) -> None:
+    rig = Rig(top=tmp_path)
+    repo = _world(rig)
+
+    result = pinctl("bump", name, "--format", "json", cwd=repo.directory)
+
+    assert [move["path"] for move in json.loads(result.stdout)["pins"]] == ["deps/lib"]
+    for part in ("li", "deps", "deps/li", "deps/lib/x"):
+        assert pinctl("bump", part, cwd=repo.directory).status == 2, part
+
+
 @pytest.mark.parametrize("wanted", ["main~2", "main~1"])
 def test_a10_an_older_commit_is_never_taken_for_an_update(tmp_path: Path, pinctl: Pinctl, wanted: str) -> None:
     rig = Rig(top=tmp_path)

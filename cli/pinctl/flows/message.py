@@ -54,7 +54,7 @@ def trailers_of(bump: BumpPlan) -> tuple[str, ...]:
     lines += [f"{change_trailer(item.change)}{item.head}" for item in bump.to_land]
     lines += [f"{PIN}: {_pin_words(move)}" for move in bump.moves]
     if bump.rollback is not None:
-        lines += [f"{ROLLBACK_TRAILER}: {move.component.name} {bump.rollback}" for move in bump.moves]
+        lines += [f"{ROLLBACK_TRAILER}: {move.component.name} {bump.rollback}" for move in bump.moves if move.back]
     return tuple(lines)
 
 

@@ -108,6 +108,7 @@ class PinMove:
         version: the version at `after`; None where the component has none.
         incoming: subjects of what comes in, newest first, on the component's first parents.
         landed: the changes that the move brings.
+        back: whether it lacks some of what the pin before it had.
     """
 
     component: Component
@@ -117,6 +118,7 @@ class PinMove:
     version: Version | None
     incoming: tuple[str, ...]
     landed: tuple[Landed, ...]
+    back: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,6 +69,15 @@ def floor_of(text: str) -> Version | None:
     return max(floors, default=None)
 
 
+def admits(text: str, version: Version) -> bool:
+    """Tells whether a requirement says which versions it takes, and takes this one; a bare one says nothing."""
+    try:
+        specifier = Requirement(text).specifier
+    except InvalidRequirement:
+        return False
+    return bool(specifier) and specifier.contains(version)
+
+
 def with_floor(text: str, floor: Version) -> str:
     """Returns the requirement with its floor at `floor`, lower or higher, all else as it was.
 

@@ -8,6 +8,7 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import Scope
 from pinctl.flows.floors import floors_on, manifests_at, too_high
+from pinctl.flows.sites import pinned_sites
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
@@ -23,11 +24,14 @@ def floor_findings(scope: Scope) -> Iterator[Finding]:
     moved = {pin.component.name for pin in scope.moved}
     touched = scope.sole or not scope.touched.isdisjoint(declared.manifests)
     manifests = manifests_at(scope.stack, scope.result)
-    for component, path in scope.stack.gitlink_components():
+    for component in scope.stack.pins.components.values():
         sites = tuple(site for site in floors_on(manifests, component) if site.floor is not None)
-        pin = scope.gitlinks.get(path)
-        if not sites or pin is None or component.skip is not None or not (touched or component.name in moved):
+        if not sites or component.skip is not None or not (touched or component.name in moved):
             continue
+        place = _pinned(scope, component, manifests)
+        if place is None:
+            continue
+        path, pin = place
         version = None
         try:
             version = scope.stack.version(component, pin)
@@ -78,6 +82,15 @@ def _is_published(manifest: TomlSource) -> bool:
     forbidden = isinstance(classifiers, list) and any(str(item).startswith(_UNPUBLISHED) for item in classifiers)
     builds = isinstance(manifest.at(("build-system",)), dict) and manifest.at(("tool", "uv", "package")) is not False
     return isinstance(manifest.at(("project", "name")), str) and builds and not forbidden
+
+
+def _pinned(scope: Scope, component: Component, manifests: tuple[TomlSource, ...]) -> tuple[str, Oid] | None:
+    """Returns where a component is pinned, and at what; None where that is nowhere, or no tag says what."""
+    if component.gitlink is not None:
+        pin = scope.gitlinks.get(component.gitlink)
+        return (component.gitlink, pin) if pin is not None else None
+    sites = pinned_sites(scope.stack, component, scope.gitlinks, manifests)
+    return (sites[0].place, sites[0].commit) if sites and sites[0].commit is not None else None
 
 
 def _command(site: FloorSite, text: str) -> str:

@@ -39,6 +39,7 @@ def pin_findings(scope: Scope) -> Iterator[Finding]:
     yield from _url_findings(scope)
     yield from _record_findings(scope)
     yield from _site_findings(scope)
+    yield from _unnamed_findings(scope)
 
 
 def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
@@ -214,6 +215,27 @@ def pin_command(stack: Stack, pin: MovedPin, commit: Oid) -> str | None:
         return f"git update-index --cacheinfo {shlex.quote(f'160000,{commit},{pin.path}')}"
     text = moved_text(pin.entry, target_of(stack, pin.component, commit))
     return replace_command(pin.path, pin.entry.line, pin.entry.text, text) if text is not None else None
+
+
+def _unnamed_findings(scope: Scope) -> Iterator[Finding]:
+    """Finds the pins by release that no tag names, where the range touched the manifests that they stand in."""
+    if not scope.sole and scope.touched.isdisjoint(scope.stack.pins.superproject.manifests):
+        return
+    manifests = manifests_at(scope.stack, scope.result)
+    for component in scope.stack.pins.components.values():
+        if component.skip is not None or len(component.sites) == (component.gitlink is not None):
+            continue
+        for site in pinned_sites(scope.stack, component, scope.gitlinks, manifests):
+            if site.commit is None:
+                message = f"could not find out: no tag of {component.name} says which commit {site.text} is"
+                yield Finding(
+                    rule="PIN006",
+                    component=component.name,
+                    path=site.place,
+                    line=site.line,
+                    message=message,
+                    unknown=True,
+                )
 
 
 def _site_findings(scope: Scope) -> Iterator[Finding]:

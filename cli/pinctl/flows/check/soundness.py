@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from packaging.version import Version
+
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.plans import is_in_result
@@ -13,7 +15,7 @@ from pinctl.model.landing import Landed
 from pinctl.model.pins import Component
 from pinctl.model.plan import LandingPlan
 from pinctl.model.releases import Release
-from pinctl.model.requirement import FloorSite, raised
+from pinctl.model.requirement import FloorSite, admits, raised
 from pinctl.tools.git.history import contains
 
 
@@ -54,7 +56,7 @@ def _of_site(
         return all(contains(repository, commit=release.commit, ancestor=item.commit) for item in landed)
 
     releases = scope.stack.releases(component)
-    admitted = [release for release in releases if site.floor is not None and release.version >= site.floor]
+    admitted = [release for release in releases if admits(site.text, release.version)]
     lacking = sorted((release for release in admitted if not holds(release)), key=lambda release: release.version)
     if not lacking:
         return
@@ -69,7 +71,14 @@ def _of_site(
         path=site.manifest,
         line=site.line,
         message=message,
-        fix=replace_command(site.manifest, site.line, site.text, raised(site.text, to=sound)) if sound else None,
+        fix=_fix(site, sound) if sound is not None else None,
         # What nobody can mend before there is a release must not stop the change that waits for it.
         level=Level.ERROR if sound else Level.WARNING,
     )
+
+
+def _fix(site: FloorSite, sound: Version) -> str | None:
+    """Returns the command that raises a floor to a release that holds the change, if the requirement then admits it."""
+    text = raised(site.text, to=sound)
+    fits = text != site.text and admits(text, sound)
+    return replace_command(site.manifest, site.line, site.text, text) if fits else None

@@ -14,9 +14,12 @@ _ACCESS = r"^(url\..*\.(insteadof|pushinsteadof)|http\..*|credential\..*|core\.s
 
 def access_environment(repository: Repository) -> dict[str, str]:
     """Returns variables that give a git command elsewhere the access that commands in a repository have."""
-    output = repository.run("config", "--local", "--includes", "-z", "--get-regexp", _ACCESS, accept=(0, 1)).stdout
-    records = output.decode("utf-8", "surrogateescape").split("\0")
-    return _as_environment(record.partition("\n")[::2] for record in records if record)
+    records: list[str] = []
+    for scope in ("--local", "--worktree"):
+        # git has no worktree scope (128) where several worktrees share one configuration.
+        output = repository.run("config", scope, "--includes", "-z", "--get-regexp", _ACCESS, accept=(0, 1, 128)).stdout
+        records += output.decode("utf-8", "surrogateescape").split("\0")
+    return _as_environment(record.partition("\n")[::2] for record in dict.fromkeys(records) if record)
 
 
 def _as_environment(settings: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -146,8 +146,8 @@ def _landed_on(repository: Repository, change: Change, head: Oid | None, *, bran
         match standing.kind:
             case StandingKind.ON_BRANCH | StandingKind.REVERTED:
                 # A squash that was reverted is found by its twin; the head itself is not on the branch.
-                commit = standing.twin.commit if standing.twin else brought_by(repository, commit=head, tip=tip)
-                return Landed(change=change, commit=commit)
+                place = standing.twin.commit if standing.twin else brought_by(repository, commit=head, tip=tip)
+                return Landed(change=change, commit=place)
             case StandingKind.SQUASH_TWIN if standing.twin is not None:
                 return Landed(change=change, commit=standing.twin.commit, evidence=standing.twin.evidence)
             case _:

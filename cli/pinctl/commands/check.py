@@ -61,7 +61,7 @@ def check(
     )
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked)
     _print(run, findings, output_format, explain=explain)
-    _write_summary(findings)
+    _write_summary(run, findings)
     if findings.exit_status is not ExitStatus.YES:
         leave(findings.exit_status)
 
@@ -84,11 +84,15 @@ def _print(run: Invocation, findings: Findings, output_format: CheckFormat, *, e
             run.output.plain(reports.as_markdown(findings))
 
 
-def _write_summary(findings: Findings) -> None:
+def _write_summary(run: Invocation, findings: Findings) -> None:
     """Appends the findings to the job summary, where GitHub Actions gives one."""
     from pinctl.render.reports import as_markdown
 
     path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
+    if not path:
+        return
+    try:
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(as_markdown(findings))
+    except OSError as error:
+        run.output.say(f"the job summary {path} cannot be written: {error.strerror}")

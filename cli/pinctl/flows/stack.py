@@ -229,9 +229,15 @@ class Stack:
         return difference(self.repository, before=staged.bump.tip, after=staged.tree)
 
     def _url(self, component: Component) -> str:
-        if not self._urls:
-            self._urls.update(resolve_urls(self.repository, read_submodules(self.repository, self.revision)))
         path = component.gitlink
+        if path is not None and path not in self._urls:
+            submodules = read_submodules(self.repository, self.revision)
+            try:
+                self._urls.update(resolve_urls(self.repository, submodules))
+            except CouldNotFindOutError:
+                # One is relative to an origin that is not there, which must not stop the others.
+                own = tuple(submodule for submodule in submodules if submodule.path == path)
+                self._urls.update(resolve_urls(self.repository, own))
         if path is not None and path in self._urls:
             return self._urls[path]
         if component.url is not None:

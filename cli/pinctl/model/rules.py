@@ -19,6 +19,7 @@ class Rule:
         why: what goes wrong without it, with a real incident where there is one.
         fix: how to fix what it finds.
         trailer: whether a `Pin-Rollback` trailer waives it too.
+        waivable: whether a component's table in pins.toml can waive it.
     """
 
     code: str
@@ -27,10 +28,13 @@ class Rule:
     why: str
     fix: str
     trailer: bool = False
+    waivable: bool = True
 
     @property
     def waive(self) -> str:
         """How to waive it."""
+        if not self.waivable:
+            return "It cannot be waived."
         table = _TABLE.format(code=self.code)
         return f"{table} {_ROLLBACK}" if self.trailer else table
 
@@ -236,6 +240,7 @@ _ALL = (
             "unrelated pull request."
         ),
         fix="Run uv lock with the submodules at their pins, and commit the lock.",
+        waivable=False,
     ),
     Rule(
         code="WVR001",
@@ -243,6 +248,7 @@ _ALL = (
         what="A waiver for a pin that was judged must have something to waive.",
         why="A waiver that stays behind after its reason is gone hides the next real finding.",
         fix="Remove the waiver.",
+        waivable=False,
     ),
 )
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.rules import RULES, Rule
-from pinctl.render.reports import summary
+from pinctl.render.reports import printable, summary
 
 
 def findings_text(findings: Findings, *, explain: bool = False) -> RenderableType:
@@ -71,13 +71,14 @@ def rules_markdown(rules: tuple[Rule, ...]) -> str:
 def _finding_lines(finding: Finding) -> list[Text]:
     place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
     if finding.waived is not None:
-        return [Text(f"{finding.rule} {place}: waived ({finding.waived}): {finding.message}", style="dim")]
+        words = f"{finding.rule} {place}: waived ({finding.waived}): {finding.message}"
+        return [Text(printable(words), style="dim")]
     warning = finding.level is Level.WARNING
     style = "yellow" if warning else "magenta" if finding.unknown else "red"
     words = f" {place}: warning: {finding.message}" if warning else f" {place}: {finding.message}"
-    lines = [Text.assemble((finding.rule, style), words)]
+    lines = [Text.assemble((finding.rule, style), printable(words))]
     if finding.fix:
-        lines.append(Text(f"    fix: {finding.fix}", style="dim"))
+        lines.append(Text(printable(f"    fix: {finding.fix}"), style="dim"))
     return lines
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,7 +41,7 @@ class Output:
     def answer(self, text: RenderableType, data: Any, output_format: Format) -> None:
         """Prints an answer in the format that was asked for."""
         if output_format is Format.JSON:
-            _write(sys.stdout, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+            _write(sys.stdout, _as_text(json.dumps(data, indent=2, ensure_ascii=False)) + "\n")
         else:
             self._print(sys.stdout, text)
 
@@ -83,6 +84,11 @@ class Output:
         )
         console.print(text)
         _write(stream, page.getvalue())
+
+
+def _as_text(data: str) -> str:
+    """Returns JSON in which bytes that are no text are written as JSON writes them, for streams that take text only."""
+    return re.sub("[\udc80-\udcff]", lambda match: f"\\u{ord(match[0]):04x}", data)
 
 
 def _write(stream: TextIO, text: str) -> None:

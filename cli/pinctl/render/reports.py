@@ -1,6 +1,7 @@
 """Writes findings for other programs: GitHub's annotations and job summary, SARIF, JUnit."""
 
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
@@ -9,6 +10,8 @@ from pinctl import __version__
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.rules import RULES
 
+# A terminal or a log would obey some of these, and no XML may hold them; the last range is bytes that are no text.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -25,7 +28,7 @@ def as_github(findings: Findings) -> str:
         properties.append(f"title={_property(f'{finding.rule} {RULES[finding.rule].title}')}")
         lines.append(f"::{level} {','.join(properties)}::{_data(_message(finding))}")
     lines.append(summary(findings))
-    return "\n".join(lines) + "\n"
+    return printable("\n".join(lines)) + "\n"
 
 
 def as_markdown(findings: Findings) -> str:
@@ -38,7 +41,7 @@ def as_markdown(findings: Findings) -> str:
         code = f"~~{finding.rule}~~" if finding.waived is not None else finding.rule
         fix = f"`{_cell(finding.fix)}`" if finding.fix else ""
         lines.append(f"| {code} | `{_cell(place)}` | {_cell(_message(finding))} | {fix} |")
-    return "\n".join(lines).rstrip() + "\n"
+    return printable("\n".join(lines).rstrip()) + "\n"
 
 
 def as_sarif(findings: Findings) -> str:
@@ -63,31 +66,42 @@ def as_sarif(findings: Findings) -> str:
             }
         ],
     }
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(log, indent=2) + "\n"
 
 
 def as_junit(findings: Findings) -> str:
-    """Returns a JUnit report: one test for each rule, so that a report without findings is not an empty one."""
-    failures = errors = skipped = 0
+    """Returns a JUnit report: a test for each finding, and for each rule without one, so that it is never empty."""
+    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     suite = ET.Element("testsuite", name="pinctl check")
     for code, rule in RULES.items():
-        case = ET.SubElement(suite, "testcase", classname="pinctl", name=f"{code} {rule.title}")
-        for finding in findings.items:
-            if finding.rule != code:
-                continue
+        found = [finding for finding in findings.items if finding.rule == code]
+        for finding in found:
+            kind, count = _junit_kind(finding)
             place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
-            if finding.waived is not None or finding.level is Level.WARNING:
-                kind, skipped = "skipped", skipped + 1
-            elif finding.unknown:
-                kind, errors = "error", errors + 1
-            else:
-                kind, failures = "failure", failures + 1
-            ET.SubElement(case, kind, message=f"{place}: {_message(finding)}").text = finding.fix
-    counts = {"tests": len(RULES), "failures": failures, "errors": errors, "skipped": skipped}
-    for name, count in counts.items():
-        suite.set(name, str(count))
+            name = f"{code} {place}: {_message(finding)}"
+            case = ET.SubElement(suite, "testcase", classname="pinctl", name=printable(name))
+            fix = printable(finding.fix) if finding.fix else None
+            ET.SubElement(case, kind, message=printable(_message(finding))).text = fix
+            counts[count] += 1
+        if not found:
+            ET.SubElement(suite, "testcase", classname="pinctl", name=f"{code} {rule.title}")
+        counts["tests"] += max(len(found), 1)
+    for name, number in counts.items():
+        suite.set(name, str(number))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_kind(finding: Finding) -> tuple[str, str]:
+    """Returns the element for a finding, and the count that it adds to."""
+    if finding.waived is not None or finding.level is Level.WARNING:
+        return "skipped", "skipped"
+    return ("error", "errors") if finding.unknown else ("failure", "failures")
+
+
+def printable(text: str) -> str:
+    """Returns a text with its control characters, and bytes that are no text, written out."""
+    return _UNPRINTABLE.sub(lambda match: f"\\x{ord(match[0]) & 0xFF:02x}", text)
 
 
 def summary(findings: Findings) -> str:
@@ -103,7 +117,9 @@ def _message(finding: Finding) -> str:
 
 def _sarif_result(finding: Finding, codes: list[str]) -> dict[str, Any]:
     path, line = finding.anchor or (finding.path, 1)
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}
+    location: dict[str, Any] = {
+        "artifactLocation": {"uri": quote(path, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+    }
     location["region"] = {"startLine": line}
     result: dict[str, Any] = {
         "ruleId": finding.rule,

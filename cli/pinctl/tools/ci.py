@@ -50,8 +50,8 @@ def _github(env: Mapping[str, str]) -> Announced | None:
             pull = event.get("pull_request") or {}
             base, head = pull.get("base") or {}, pull.get("head") or {}
             ref = base.get("ref") or env.get("GITHUB_BASE_REF")
-            # GITHUB_SHA is the test merge for one, and the target itself for the other.
-            heads = _known(sha if name == "pull_request" else None, head.get("sha"), "HEAD")
+            # GITHUB_SHA and HEAD are the test merge for one, and the target itself for the other.
+            heads = _known(sha, head.get("sha"), "HEAD") if name == "pull_request" else _known(head.get("sha"))
             return Announced(
                 bases=_known(f"refs/remotes/origin/{ref}" if ref else None, base.get("sha")),
                 heads=heads,

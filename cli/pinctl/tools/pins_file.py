@@ -156,7 +156,9 @@ def _mistakes(source: TomlSource) -> Iterator[Mistake]:
             yield mistake_at(source, ("components", name), "has the superproject's own name")
         waive = table.get("waive")
         for code in waive if isinstance(waive, dict) else ():
-            if code not in RULES:
+            if code in RULES and not RULES[code].waivable:
+                yield mistake_at(source, ("components", name, "waive", code), "cannot be waived")
+            elif code not in RULES:
                 yield mistake_at(source, ("components", name, "waive", code), f"is no rule{nearest(code, RULES)}")
         for pin in table["pin"] if isinstance(table.get("pin"), list) else [table.get("pin")]:
             for kind, value in pin.items() if isinstance(pin, dict) else ():

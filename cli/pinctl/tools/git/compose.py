@@ -1,7 +1,9 @@
 """Builds trees and commits in the object database, without any checkout and without the user's index."""
 
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
@@ -84,7 +86,13 @@ def staged_tree(repository: Repository) -> Oid:
         raise CouldNotFindOutError(
             f"the index has conflicts in {', '.join(paths)}", hint="Settle them, and git add the result."
         )
-    return Oid(repository.run("write-tree", env=env).text)
+    # In a copy: write-tree keeps what it found out in the index itself.
+    with scratch() as directory:
+        source = Path(index) if index is not None else repository.git_dir / "index"
+        copy = directory / "index"
+        if source.is_file():
+            shutil.copyfile(source, copy)
+        return Oid(repository.run("write-tree", env={"GIT_INDEX_FILE": str(copy)}).text)
 
 
 def merge_trees(repository: Repository, *, base: Oid, ours: Oid, theirs: Oid) -> Oid | Conflicts:

@@ -9,7 +9,10 @@ from collections.abc import Iterable
 
 from pinctl.tools.git.repository import Repository
 
-_ACCESS = r"^(url\..*\.(insteadof|pushinsteadof)|http\..*|credential\..*|core\.sshcommand|protocol\..*)$"
+_ACCESS = (
+    r"^(url\..*\.(insteadof|pushinsteadof)|http\..*|credential\..*"
+    r"|core\.(sshcommand|askpass|gitproxy)|ssh\.variant|protocol\..*)$"
+)
 
 
 def access_environment(repository: Repository) -> dict[str, str]:

@@ -73,10 +73,11 @@ def resolve_urls(repository: Repository, submodules: tuple[Submodule, ...]) -> d
     """
     urls: dict[str, str] = {}
     relative: list[Submodule] = []
+    set_here = _configured(repository)
     for submodule in submodules:
-        configured = repository.config(f"submodule.{submodule.name}.url")
+        configured = set_here.get(submodule.name)
         if configured is not None:
-            urls[submodule.path] = configured
+            urls[submodule.path] = _absolute(repository, configured)
         elif submodule.url.startswith(("./", "../")):
             relative.append(submodule)
         else:
@@ -129,6 +130,20 @@ def _resolve_relative(repository: Repository, submodules: list[Submodule]) -> di
         return found
 
 
+def _configured(repository: Repository) -> dict[str, str]:
+    """Returns the URLs that the user's configuration has for submodules, by their names, in one process."""
+    asked = ("-z", "--get-regexp", r"^submodule\..*\.url$")
+    found = repository.run("config", *asked, accept=(0, 1)).stdout.decode("utf-8", "surrogateescape")
+    pairs = (record.partition("\n")[::2] for record in found.split("\0") if record)
+    return {key.removeprefix("submodule.").removesuffix(".url"): value for key, value in pairs}
+
+
+def _absolute(repository: Repository, url: str) -> str:
+    """Returns what `git submodule init` has written for a relative origin as it is from anywhere else."""
+    is_path = ":" not in url.partition("/")[0] and not url.startswith("/")
+    return f"{repository.work_tree}/{url}" if is_path and repository.work_tree else url
+
+
 def _is_relative(url: str) -> bool:
     return url.startswith(("./", "../")) or url in {".", ".."}
 
@@ -141,5 +156,11 @@ def _refuse_hostile(name: str, path: str, url: str) -> None:
         raise BadInputError(f".gitmodules has a submodule at {path!r}: paths are written with forward slashes")
     if ".." in parts or ".git" in parts or name.startswith("/") or path.startswith(("/", "-")) or "\n" in url:
         raise BadInputError(f".gitmodules has a submodule {name!r} at {path!r}, which would reach outside the checkout")
-    if url.startswith("-") or "::" in url.partition("/")[0]:
+    if url.startswith("-") or "::" in url.partition("/")[0] or _host(url).startswith("-"):
         raise BadInputError(f".gitmodules gives {path} the URL {shown_url(url)!r}, which would run a command")
+
+
+def _host(url: str) -> str:
+    """Returns the host of a URL, also of one such as git@host:path."""
+    rest = url.partition("://")[2] or url
+    return rest.partition("/")[0].rpartition("@")[2].partition(":")[0]

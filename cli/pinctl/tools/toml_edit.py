@@ -67,13 +67,27 @@ def set_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
 
 
 def _with_line(data: bytes, offset: int, text: str) -> bytes:
-    """Puts a line behind the one that an offset is in, with that line's own ending."""
+    """Puts a line behind the one that an offset is in, with that line's own ending.
+
+    Comments right below that line stay with it, but for those that stand right above a table: these are the table's.
+    """
     end = data.find(b"\n", offset)
+    below = _behind_comments(data, end + 1) if end >= 0 else 0
+    if below and not data[below:].lstrip(b" \t").startswith(b"["):
+        end = below - 1
     if end < 0:
         ending = b"\r\n" if b"\r\n" in data else b"\n"
         return data + ending + text.encode()
     ending = b"\r\n" if data[end - 1 : end] == b"\r" else b"\n"
     return data[: end + 1] + text.encode() + ending + data[end + 1 :]
+
+
+def _behind_comments(data: bytes, start: int) -> int:
+    """Returns the offset behind the whole lines of comment that begin at an offset; 0 where there are none."""
+    found = 0
+    while data[start:].lstrip(b" \t").startswith(b"#") and (newline := data.find(b"\n", start)) >= 0:
+        start = found = newline + 1
+    return found
 
 
 def append_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:

@@ -11,7 +11,8 @@ from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
 from pinctl.model.matrix import Cell, Matrix, Verdict
-from pinctl.model.order import Need, OrderProof, prove_order
+from pinctl.model.need import Need
+from pinctl.model.order import OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.tools.uv import uv_version
 

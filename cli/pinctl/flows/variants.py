@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
+from pinctl.model.need import Need, State
 from pinctl.model.oid import Oid
-from pinctl.model.order import Need, State, needs_of
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import Client, Code, Release, Server, Spec, Wire, parse_spec

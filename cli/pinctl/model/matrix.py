@@ -38,30 +38,41 @@ class FieldResult:
     Attributes:
         reason: why the verdict is not ok; empty when it is.
         evidence: what was expected and what came, shortened.
+        waits_for: the feature that the field is for, where not all that it needs is there; such a field does not count.
     """
 
     field: str
     verdict: Verdict
     reason: str = ""
     evidence: str = ""
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """What came of one case: the worst of its fields."""
+    """What came of one case: the worst of its fields that count."""
 
     case: str
     fields: tuple[FieldResult, ...]
 
     @property
+    def counts(self) -> bool:
+        """Whether the case counts: not where every field of it waits for something."""
+        return not self.fields or any(not field.waits_for for field in self.fields)
+
+    @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the fields."""
-        return worst(tuple(field.verdict for field in self.fields))
+        """The worst verdict of the fields that count; of all where none does."""
+        return worst(tuple(field.verdict for field in self._counting))
+
+    @property
+    def _counting(self) -> tuple[FieldResult, ...]:
+        return tuple(field for field in self.fields if not (self.counts and field.waits_for))
 
     @property
     def reason(self) -> str:
         """The reason of the worst field, with the field's name."""
-        field = _worst_of(self.fields)
+        field = _worst_of(self._counting)
         if field is None:
             return "the client needs no field of this case"
         return f"{field.field}: {field.reason}" if field.verdict is not Verdict.OK else ""
@@ -87,10 +98,15 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the cases; unknown where none was run."""
+        """The worst verdict of the cases that count; unknown where none was run."""
         if self.setup is not None:
             return Verdict.UNKNOWN
-        return worst(tuple(case.verdict for case in self.cases))
+        return worst(tuple(case.verdict for case in self.cases if case.counts))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is asked of the cell: not where all that was run waits for something."""
+        return self.setup is not None or not self.cases or any(case.counts for case in self.cases)
 
     @property
     def reason(self) -> str:
@@ -100,9 +116,9 @@ class Cell:
         verdict = self.verdict
         if verdict is Verdict.OK:
             return ""
-        guilty = tuple(case for case in self.cases if case.verdict is verdict)
+        guilty = tuple(case for case in self.cases if case.counts and case.verdict is verdict)
         if not guilty:
-            return "no case was run"
+            return "no case was run" if self.is_asked else f"waits for {self.cases[0].fields[0].waits_for}"
         return f"{guilty[0].case}: {guilty[0].reason}"
 
 

@@ -71,11 +71,33 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """Changes that a feature needs all of, in whatever order they land.
+
+    Attributes:
+        feature: what needs them, in words.
+        together: the ids of the changes.
+        cases: the cases that need all of them; empty where every case does.
+        fields: the fields of these cases that do; empty where every field does.
+    """
+
+    feature: str
+    together: tuple[str, ...]
+    cases: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    def covers(self, *, case: str, field: str) -> bool:
+        """Tells whether a field of a case waits until all of the changes have landed."""
+        return (not self.cases or case in self.cases) and (not self.fields or field in self.fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LandingPlan:
     """Changes with their order, the pins that move with them, and the contract they must keep.
 
     Attributes:
         third_party: whether versions of other people's packages may move in the lock.
+        constraints: what needs several changes, in any order.
     """
 
     name: str
@@ -84,6 +106,7 @@ class LandingPlan:
     changes: tuple[Change, ...]
     contract: Contract | None
     third_party: bool = False
+    constraints: tuple[Constraint, ...] = ()
 
     def change(self, change_id: str) -> Change:
         """Returns the change of that id.

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
-from pinctl.model.order import Need, State, prove_order
+from pinctl.model.need import Need, State
+from pinctl.model.order import prove_order
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
 
 SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)

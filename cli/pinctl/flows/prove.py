@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
 from pinctl.model.matrix import Cell, Matrix, Verdict
-from pinctl.model.need import Need
+from pinctl.model.need import Need, spared_matrix
 from pinctl.model.order import OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.tools.uv import uv_version
@@ -28,16 +28,18 @@ class Evidence:
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
     """Runs the matrix of a staged landing and judges the plan's orders by it."""
     axes = axes_of(stack, plan, contract, staged)
+    waits = axes.required(plan, superproject=stack.name)
     matrix = run_matrix(
         stack,
         plan,
         contract,
         servers=axes.servers,
         clients=axes.clients,
-        required=axes.required(plan, superproject=stack.name),
+        required=frozenset(waits),
         tell=tell,
     )
-    return Evidence(matrix=matrix, order=_order(stack, plan, axes, matrix))
+    # The order asks each cell for what its states need; the matrix, for what any of them needs.
+    return Evidence(matrix=spared_matrix(matrix, waits), order=_order(stack, plan, axes, matrix))
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
@@ -61,7 +63,7 @@ def _order(stack: Stack, plan: LandingPlan, axes: Axes, matrix: Matrix) -> Order
         labels = axes.labels_of(need)
         return matrix.cell(*labels) if labels is not None else None
 
-    return prove_order(plan, superproject=stack.name, cell_of=cell_of)
+    return prove_order(plan, superproject=stack.name, cell_of=cell_of, already=axes.already)
 
 
 def _objections(evidence: Evidence) -> tuple[Objection, ...]:
@@ -78,16 +80,28 @@ def _objections(evidence: Evidence) -> tuple[Objection, ...]:
             )
         )
     order = evidence.order
-    if not objections and not order.declared_safe:
+    if not objections and order.verdict is not Verdict.OK:
         unknown = order.verdict is Verdict.UNKNOWN
-        objections.append(
+        objections += [
             Objection(
                 kind=ObjectionKind.UNKNOWN_CELL if unknown else ObjectionKind.ORDER,
-                message=f"the declared order {', '.join(order.changes)} is not proven safe",
+                message=message,
                 hint="See what is in the way: pinctl order",
             )
-        )
+            for message in _unproven(order)
+        ]
     return tuple(objections)
+
+
+def _unproven(order: OrderProof) -> Iterator[str]:
+    if not order.declared_safe:
+        yield f"the declared order {', '.join(order.changes)} is not proven safe"
+    for item in order.any_order:
+        names = ", ".join(item.constraint.together)
+        if item.feature is not Verdict.OK:
+            yield f"{item.constraint.feature} is not proven to work once {names} have landed"
+        if item.counter_example is not None:
+            yield f"{names} are not proven safe in any order: not {', then '.join(item.counter_example.steps)}"
 
 
 def _certificate(plan: LandingPlan, contract: Contract, staged: Staged, evidence: Evidence) -> str:
@@ -105,7 +119,11 @@ def _certificate(plan: LandingPlan, contract: Contract, staged: Staged, evidence
             [cell.server, cell.client, cell.verdict, [[case.case, case.verdict] for case in cell.cases]]
             for cell in evidence.matrix.cells
         ],
-        "order": {"changes": evidence.order.changes, "safe": evidence.order.declared_safe},
+        "order": {
+            "changes": evidence.order.changes,
+            "safe": evidence.order.declared_safe,
+            "any_order": [[item.constraint.feature, item.verdict] for item in evidence.order.any_order],
+        },
     }
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return f"sha256:{_sha256(canonical)}"

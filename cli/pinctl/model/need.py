@@ -1,9 +1,9 @@
 """Says which cells a state of a plan must have ok."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pinctl.model.matrix import CaseResult, Cell, FieldResult
+from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix
 from pinctl.model.plan import Constraint, LandingPlan
 
 State = frozenset[str]
@@ -88,6 +88,19 @@ def spared(cell: Cell, waits: tuple[Constraint, ...]) -> Cell:
     if not waits:
         return cell
     return replace(cell, cases=tuple(_spared_case(case, waits) for case in cell.cases))
+
+
+def spared_matrix(matrix: Matrix, waits: Mapping[tuple[str, str], tuple[Constraint, ...]]) -> Matrix:
+    """Returns a matrix whose cells are judged by what is asked of them; one of which nothing is asked is not required.
+
+    Args:
+        matrix: as it was run, every cell over all cases.
+        waits: by the labels of a cell, the constraints that wait wherever it is needed.
+    """
+    cells = tuple(spared(cell, waits.get((cell.server, cell.client), ())) for cell in matrix.cells)
+    idle = frozenset((cell.server, cell.client) for cell in cells if not cell.is_asked)
+    required = matrix.required - idle if matrix.required is not None else None
+    return replace(matrix, cells=cells, required=required)
 
 
 def answer_of(need: Need, cell_of: CellOf) -> Cell | None:

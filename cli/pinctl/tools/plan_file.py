@@ -10,7 +10,8 @@ from pinctl.errors import BadInputError, Mistake
 from pinctl.model.contract import CASES, FIELDS
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
-from pinctl.model.plan import Change, Contract, LandingPlan, Probe
+from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
+from pinctl.tools.constraint_mistakes import constraint_mistakes
 from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
@@ -47,6 +48,13 @@ class _Contract(Shape):
     clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
 
 
+class _Constraint(Shape):
+    feature: Text = Field(alias="for")
+    together: tuple[Text, ...] = Field(min_length=2)
+    cases: tuple[Text, ...] = ()
+    fields: tuple[Text, ...] = ()
+
+
 class _Lock(Shape):
     third_party: Literal["keep", "move"] = "keep"
 
@@ -57,6 +65,7 @@ class _File(Shape):
     lock: _Lock = _Lock()
     changes: tuple[_Change, ...] = Field(min_length=1)
     contract: _Contract | None = None
+    constraints: tuple[_Constraint, ...] = ()
 
 
 def plan_names(pins: Pins) -> tuple[str, ...]:
@@ -96,6 +105,7 @@ def read_plan(name: str, pins: Pins) -> LandingPlan:
         changes=tuple(Change(**change.model_dump()) for change in file.changes),
         contract=_contract(path, file.contract) if file.contract else None,
         third_party=file.lock.third_party == "move",
+        constraints=tuple(Constraint(**item.model_dump()) for item in file.constraints),
     )
 
 
@@ -127,6 +137,7 @@ def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
     ]
     yield from _change_mistakes(source, pins, changes)
     yield from _cycle(source, changes)
+    yield from constraint_mistakes(source, tuple(change["id"] for _, change in changes))
     contract = source.at(("contract",))
     if isinstance(contract, dict):
         yield from _contract_mistakes(source, pins, contract)

@@ -121,6 +121,15 @@ class Cell:
             return "no case was run" if self.is_asked else f"waits for {self.cases[0].fields[0].waits_for}"
         return f"{guilty[0].case}: {guilty[0].reason}"
 
+    @property
+    def evidence(self) -> str:
+        """What was expected and what came, where the reason comes from; empty where nothing more is to be said."""
+        verdict = self.verdict
+        if self.setup is not None or verdict is Verdict.OK:
+            return ""
+        guilty = (case for case in self.cases if case.counts and case.verdict is verdict)
+        return next((field.evidence for case in guilty for field in case.fields if field.evidence), "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:

@@ -57,6 +57,7 @@ def cell_json(cell: Cell, *, required: bool = True) -> dict[str, Any]:
 def _case_json(case: CaseResult) -> dict[str, Any]:
     fields = [
         {"field": field.field, "verdict": field.verdict, "reason": field.reason, "evidence": field.evidence}
+        | ({"waits_for": field.waits_for} if field.waits_for else {})
         for field in case.fields
     ]
     return {"case": case.case, "verdict": case.verdict, "reason": case.reason, "fields": fields}
@@ -72,7 +73,10 @@ def _mark(matrix: Matrix, cell: Cell | None) -> Text:
 def _reason(matrix: Matrix, cell: Cell) -> list[Text]:
     if cell.verdict is Verdict.OK:
         return []
-    guilty = tuple(case for case in cell.cases if case.verdict is cell.verdict)
+    if not cell.is_asked:
+        words = f"  {cell.server} x {cell.client}  not asked: "
+        return [Text.assemble((cell.verdict, STYLES[cell.verdict]), words, (cell.reason, "dim"))]
+    guilty = tuple(case for case in cell.cases if case.counts and case.verdict is cell.verdict)
     where = f" ({len(guilty)} of {len(cell.cases)} cases)" if guilty else ""
     lines = [
         Text.assemble(

@@ -7,7 +7,7 @@ from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
 from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.message import heading_of, heading_of_plan
-from pinctl.flows.prove import Evidence, gather, prove
+from pinctl.flows.prove import Evidence, compare_versions, gather, prove
 from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
 from pinctl.flows.resolve import pulls_of, resolve
 from pinctl.flows.stack import Stack
@@ -16,6 +16,7 @@ from pinctl.flows.variants import axes_of, named_clients, named_servers
 from pinctl.flows.workspace import open_stack, require_pins
 from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
 from pinctl.model.matrix import Matrix
+from pinctl.model.mode import Mode
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import parse_spec
 from pinctl.model.where import Where
@@ -117,6 +118,17 @@ def compare(
         axes = axes_of(stack, plan, contract, staged)
         named, chosen = named or axes.servers, chosen or axes.clients
     return run_matrix(stack, plan, contract, servers=named, clients=chosen, required=None, tell=tell)
+
+
+def compare_modes(where: Where, name: str, *, mode: Mode, onto: str | None, tell: Tell) -> Matrix | Objections:
+    """Stages a plan and runs the matrix of a mode: releases of both sides, and what the landing makes of them."""
+    stack, plan = _open(where, name)
+    contract = _contract(plan)
+    bump = resolve(stack, plan, onto=onto)
+    staged = bump if isinstance(bump, Objections) else stage(stack, bump)
+    if isinstance(staged, Objections):
+        return staged
+    return compare_versions(stack, plan, contract, staged, mode=mode, tell=tell)
 
 
 def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:

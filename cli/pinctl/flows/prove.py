@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.modes import versions_of
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
 from pinctl.model.matrix import Cell, Matrix, Verdict
+from pinctl.model.mode import Mode
 from pinctl.model.need import Need, spared_matrix
 from pinctl.model.order import OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
@@ -28,18 +30,42 @@ class Evidence:
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
     """Runs the matrix of a staged landing and judges the plan's orders by it."""
     axes = axes_of(stack, plan, contract, staged)
-    waits = axes.required(plan, superproject=stack.name)
+    waits = dict(axes.required(plan, superproject=stack.name))
+    servers, clients = axes.servers, axes.clients
+    if contract.mode is not None:
+        versions = versions_of(stack, plan, contract, staged, axes, mode=contract.mode)
+        servers = tuple(dict.fromkeys((*versions.servers, *servers)))
+        clients = tuple(dict.fromkeys((*versions.clients, *clients)))
+        waits = {**versions.required, **waits}
     matrix = run_matrix(
         stack,
         plan,
         contract,
-        servers=axes.servers,
-        clients=axes.clients,
+        servers=servers,
+        clients=clients,
         required=frozenset(waits),
         tell=tell,
     )
     # The order asks each cell for what its states need; the matrix, for what any of them needs.
     return Evidence(matrix=spared_matrix(matrix, waits), order=_order(stack, plan, axes, matrix))
+
+
+def compare_versions(
+    stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, mode: Mode, tell: Tell
+) -> Matrix:
+    """Runs the matrix of a mode: the versions of both sides, of which those that the mode needs are required."""
+    axes = axes_of(stack, plan, contract, staged)
+    versions = versions_of(stack, plan, contract, staged, axes, mode=mode)
+    matrix = run_matrix(
+        stack,
+        plan,
+        contract,
+        servers=versions.servers,
+        clients=versions.clients,
+        required=frozenset(versions.required),
+        tell=tell,
+    )
+    return spared_matrix(matrix, versions.required)
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinctl.model.mode import Mode
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -63,11 +65,13 @@ class Contract:
     Attributes:
         cases: names of cases with known true values.
         clients: by component.
+        mode: how far back a landing must be compatible, beside what its order needs; None for no further.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from pinctl.errors import BadInputError, Mistake
 from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
@@ -46,6 +47,7 @@ class _Contract(Shape):
     server: Annotated[_Probe, BeforeValidator(_probe_table)]
     cases: tuple[Text, ...] = Field(min_length=1)
     clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
+    mode: Text | None = None
 
 
 class _Constraint(Shape):
@@ -114,6 +116,7 @@ def _contract(path: Path, shape: _Contract) -> Contract:
         server=_probe(path, shape.server),
         clients={name: _probe(path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
+        mode=Mode(shape.mode) if shape.mode is not None else None,
     )
 
 
@@ -173,6 +176,9 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
 
 def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any]) -> Iterator[Mistake]:
     yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
+    mode = contract.get("mode")
+    if isinstance(mode, str) and mode not in tuple(Mode):
+        yield mistake_at(source, ("contract", "mode"), f"{mode!r} is no mode{nearest(mode, tuple(Mode))}")
     clients = contract.get("clients")
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
     for name, table in clients.items() if isinstance(clients, dict) else ():

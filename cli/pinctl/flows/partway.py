@@ -21,7 +21,7 @@ def servers_between(
     Each is the target with the changes of that state merged, and the pins that move with them; it is published
     nowhere. A state whose changes cannot be merged without the others has no server.
     """
-    claimed, alone = claimed_needs(plan, superproject=stack.name, already=already)
+    claimed, alone = claimed_needs(plan, superproject=stack.name)
     to_land = {item.change.id: item for item in bump.to_land}
     states = dict.fromkeys(need.landed | already for need in (*claimed, *alone))
     found: dict[State, Server] = {}

@@ -89,7 +89,7 @@ def _order(stack: Stack, plan: LandingPlan, axes: Axes, matrix: Matrix) -> Order
         labels = axes.labels_of(need)
         return matrix.cell(*labels) if labels is not None else None
 
-    return prove_order(plan, superproject=stack.name, cell_of=cell_of, already=axes.already)
+    return prove_order(plan, superproject=stack.name, cell_of=cell_of)
 
 
 def _objections(evidence: Evidence) -> tuple[Objection, ...]:

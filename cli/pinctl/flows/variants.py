@@ -47,7 +47,7 @@ class Axes:
         Returns:
             By the labels of a cell, the constraints that wait wherever it is needed: what they cover is not asked.
         """
-        claimed, _ = claimed_needs(plan, superproject=superproject, already=self.already)
+        claimed, _ = claimed_needs(plan, superproject=superproject)
         waits: dict[tuple[str, str], tuple[Constraint, ...]] = {}
         for need in claimed:
             labels = self.labels_of(need)

@@ -39,7 +39,6 @@ def needs_of(
     *,
     superproject: str,
     pinned: frozenset[str] | None = None,
-    already: State = frozenset(),
 ) -> tuple[Need, ...]:
     """Returns the cells that a state must have ok.
 
@@ -49,12 +48,11 @@ def needs_of(
         superproject: the superproject's name among the components.
         pinned: the components whose pins have moved to their changes; None takes it from the state alone, as it is
             where each change that moves pins landed after its companions.
-        already: changes that are there whatever the state says.
     """
     if plan.contract is None:
         return ()
     own = frozenset(change.id for change in plan.of_superproject(superproject)) & state
-    waits = tuple(item for item in plan.constraints if not state | already >= frozenset(item.together))
+    waits = tuple(item for item in plan.constraints if not state >= frozenset(item.together))
     needs: list[Need] = []
     for component in plan.contract.clients:
         changes = frozenset(change.id for change in plan.changes if change.component == component)

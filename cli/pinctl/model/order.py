@@ -49,6 +49,7 @@ class AnyOrder:
         counter_example: the shortest of them that does not; None where all do.
         feature: the verdict of what the constraint covers, once all has landed; unknown where nothing was asked.
         broken: the cell in which the feature does not work; None where it does, or where nothing was asked.
+        fixed: pairs of its changes of which the plan's `after` says that the first lands before the second.
     """
 
     constraint: Constraint
@@ -57,6 +58,7 @@ class AnyOrder:
     counter_example: CounterExample | None
     feature: Verdict
     broken: Cell | None = None
+    fixed: tuple[tuple[str, str], ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -121,7 +123,7 @@ class OrderProof:
         return tuple(step for step in self.steps if len(step) > 1 and example.steps[-1:] and example.steps[-1] in step)
 
 
-def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf, already: State = frozenset()) -> OrderProof:
+def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> OrderProof:
     """Judges every state of the plan and every order through them.
 
     Counting walks the states level by level, so it costs states times changes, not orders.
@@ -130,12 +132,11 @@ def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf, alread
         plan: the landing plan.
         superproject: the superproject's name among the components.
         cell_of: finds the cell of a need.
-        already: the superproject's own changes that are there whatever the state says.
 
     Returns:
         The proof. A need without a cell counts as unknown, which is not safe.
     """
-    states = States(plan, superproject=superproject, cell_of=cell_of, already=already)
+    states = States(plan, superproject=superproject, cell_of=cell_of)
     steps = steps_of(plan, superproject=superproject)
     lattice = states.everywhere()
     against = [verdict for _, *state in states.along(steps) if (verdict := states.verdict(*state)) is not Verdict.OK]
@@ -151,7 +152,7 @@ def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf, alread
         declared_safe=not against,
         declared_unknown=bool(against) and worst(tuple(against)) is Verdict.UNKNOWN,
         counter_example=counter_example,
-        apart=tuple(_apart(plan, change, superproject, cell_of, already) for change in plan.changes if change.pins),
+        apart=tuple(_apart(plan, change, superproject, cell_of) for change in plan.changes if change.pins),
         one_by_one=_one_by_one(states),
         any_order=tuple(_any_order(states, steps, item, cell_of) for item in plan.constraints),
     )
@@ -166,16 +167,14 @@ def steps_of(plan: LandingPlan, *, superproject: str) -> tuple[tuple[str, ...], 
     return tuple(steps)
 
 
-def claimed_needs(
-    plan: LandingPlan, *, superproject: str, already: State = frozenset()
-) -> tuple[tuple[Need, ...], tuple[Need, ...]]:
+def claimed_needs(plan: LandingPlan, *, superproject: str) -> tuple[tuple[Need, ...], tuple[Need, ...]]:
     """Returns the needs of all states that the plan claims to be safe, and those that tell what one commit is good for.
 
     Returns:
         The needs of the declared order in its steps and of the constraints' orders; those of the declared order one by
         one, of which nothing is claimed.
     """
-    states = States(plan, superproject=superproject, cell_of=lambda _need: None, already=already)
+    states = States(plan, superproject=superproject, cell_of=lambda _need: None)
     claimed = [state[1:] for state in states.along(steps_of(plan, superproject=superproject))]
     claimed += [state for item in plan.constraints for state in states_rearranged(states, item)]
     alone = [state[1:] for state in states.along(tuple((name,) for name in states.ids))]
@@ -212,6 +211,7 @@ def _any_order(states: States, steps: tuple[tuple[str, ...], ...], constraint: C
         counter_example=example,
         feature=worst(tuple(feature)),
         broken=broken,
+        fixed=states.fixed(constraint),
     )
 
 
@@ -227,7 +227,7 @@ def _of_feature(cell: Cell, constraint: Constraint) -> list[Verdict]:
     ]
 
 
-def _apart(plan: LandingPlan, change: Change, superproject: str, cell_of: CellOf, already: State) -> Apart:
+def _apart(plan: LandingPlan, change: Change, superproject: str, cell_of: CellOf) -> Apart:
     """Judges the two halves of an atomic step, with everything that the plan asks for before it landed."""
     own = frozenset(other.id for other in plan.of_superproject(superproject))
     step = next(step for step in steps_of(plan, superproject=superproject) if change.id in step)
@@ -237,7 +237,7 @@ def _apart(plan: LandingPlan, change: Change, superproject: str, cell_of: CellOf
     others = frozenset(other.id for other in plan.changes) - own
 
     def first_broken(landed: State, *, new: bool) -> Cell | None:
-        there = landed | others | already
+        there = landed | others
         waits = tuple(item for item in plan.constraints if not there >= frozenset(item.together))
         for component in pins:
             need = Need(landed=landed, component=component, new=new, role="pinned", waits=waits)

@@ -10,8 +10,10 @@ ways in which they could have been are multiplied in. So most plans have few sta
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import comb, prod
+from operator import or_
 
 from pinctl.model.matrix import Cell, Verdict
 from pinctl.model.need import CellOf, Need, State, answer_of, needs_of_client
@@ -28,10 +30,9 @@ class States:
         plan: the landing plan.
         superproject: the superproject's name among the components.
         cell_of: finds the cell of a need.
-        already: changes that are there whatever the state says.
     """
 
-    def __init__(self, plan: LandingPlan, *, superproject: str, cell_of: CellOf, already: State = frozenset()) -> None:
+    def __init__(self, plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> None:
         self._cell_of = cell_of
         self.ids = tuple(change.id for change in plan.in_order())
         self._bit = {name: 1 << place for place, name in enumerate(self.ids)}
@@ -55,9 +56,7 @@ class States:
             sum(bit for bit, places in self._moves.items() if places & 1 << place)
             for place in range(len(self._components))
         )
-        self._constraints = tuple(
-            (item, self.bits(name for name in item.together if name not in already)) for item in plan.constraints
-        )
+        self._constraints = tuple((item, self.bits(item.together)) for item in plan.constraints)
         self._told_apart = self.own | self.bits(name for item in plan.constraints for name in item.together)
         self._alike = tuple(
             alike
@@ -166,6 +165,19 @@ class States:
             fits = bit == declared or bit & members
             if fits and not landed & bit and not self._after_of[bit] & ~landed:
                 yield bit
+
+    def fixed(self, constraint: Constraint) -> tuple[tuple[str, str], ...]:
+        """Returns the pairs of a constraint's changes of which the first must land before the second."""
+        before: dict[int, int] = {}
+        for bit in self.name_of:  # in the declared order: what a change comes after stands before it
+            direct = self._after_of[bit]
+            before[bit] = reduce(or_, (before[other] for other in before if other & direct), direct)
+        return tuple(
+            (one, other)
+            for one in constraint.together
+            for other in constraint.together
+            if before[self._bit[other]] & self._bit[one]
+        )
 
     def after(self, landed: int, pins: int, bit: int) -> tuple[int, int]:
         """Returns the state after one more change has landed."""

@@ -49,6 +49,7 @@ def order_json(proof: OrderProof) -> dict[str, Any]:
         "any_order": [
             {
                 **constraint_json(item.constraint),
+                "fixed": [list(pair) for pair in item.fixed],
                 "verdict": item.verdict,
                 "orders": item.orders,
                 "safe_orders": item.safe_orders,
@@ -84,7 +85,7 @@ def constraint_json(constraint: Constraint) -> dict[str, Any]:
 def constraint_words(constraint: Constraint) -> str:
     """Returns what a constraint asks for: `router replay needs server and router: case prefill-decode`."""
     *others, last = constraint.together
-    cases = ", ".join(constraint.cases) or "every case"
+    cases = f"case {', '.join(constraint.cases)}" if constraint.cases else "every case"
     fields = f", field {', '.join(constraint.fields)}" if constraint.fields else ""
     return f"{constraint.feature} needs {', '.join(others)} and {last}: {cases}{fields}"
 
@@ -108,6 +109,7 @@ def _any_order_lines(item: AnyOrder) -> list[Text]:
     names = ", ".join(item.constraint.together)
     *others, last = item.constraint.together
     example = item.counter_example
+    fixed = "; " + ", ".join(f"{one} before {other}" for one, other in item.fixed) if item.fixed else ""
     lines = []
     if item.orders == 1:
         lines.append(Text.assemble(("one order", "bold"), f": the plan's after edges fix that of {names}"))
@@ -118,7 +120,7 @@ def _any_order_lines(item: AnyOrder) -> list[Text]:
             Text.assemble(
                 (f"{word}: ", "bold"),
                 said,
-                f": {', '.join(others)} and {last}, {item.safe_orders} of {item.orders}",
+                f": {', '.join(others)} and {last}, {item.safe_orders} of {item.orders}{fixed}",
             )
         )
     if example is not None:

@@ -14,10 +14,6 @@ PLAIN = {
     Mode.FORWARD_TRANSITIVE: Mode.FORWARD,
     Mode.FULL_TRANSITIVE: Mode.FULL,
 }
-    Mode.BACKWARD_TRANSITIVE: Mode.BACKWARD,
-    Mode.FORWARD_TRANSITIVE: Mode.FORWARD,
-    Mode.FULL_TRANSITIVE: Mode.FULL,
-}
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ def cell_of(need: Need, *, greedy: Verdict = Verdict.OK, feature: Verdict | None
     return Cell(server=server, client=f"router {need.new}", component="router", cases=cases)
 
 
-def prove(plan: LandingPlan, already: State = frozenset()) -> OrderProof:
-    return prove_order(plan, superproject=SUPER, cell_of=cell_of, already=already)
+def prove(plan: LandingPlan) -> OrderProof:
+    return prove_order(plan, superproject=SUPER, cell_of=cell_of)
 
 
 def test_either_order_is_safe_where_the_feature_is_asked_for_only_with_all_of_it() -> None:
@@ -60,6 +60,7 @@ def test_either_order_is_safe_where_the_feature_is_asked_for_only_with_all_of_it
     (found,) = proof.any_order
     # The router cannot change places with replay, which moves its pin: packed can be anywhere.
     assert (found.orders, found.safe_orders, found.counter_example) == (3, 3, None)
+    assert found.fixed == (("router", "replay"),)
     assert (found.feature, found.broken, found.verdict) == (Verdict.OK, None, Verdict.OK)
     assert (proof.declared_safe, proof.verdict) == (True, Verdict.OK)
 
@@ -110,11 +111,11 @@ def test_one_order_that_is_unsafe_breaks_the_claim_of_any() -> None:
     assert proof.verdict is Verdict.REJECTS
 
 
-def test_what_is_there_already_does_not_have_to_land_again() -> None:
-    (alone,) = needs_of(REPLAY, frozenset({"replay"}), superproject=SUPER, already=frozenset({"packed"}))
-    assert alone.waits == (FEATURE,)
-    both = needs_of(REPLAY, frozenset({"replay", "router"}), superproject=SUPER, already=frozenset({"packed"}))
-    assert [need.waits for need in both] == [()]
+def test_a_state_waits_until_all_of_the_changes_have_landed() -> None:
+    (some,) = needs_of(REPLAY, frozenset(SERVERS), superproject=SUPER)
+    assert some.waits == (FEATURE,)
+    everything = needs_of(REPLAY, frozenset({*SERVERS, "router"}), superproject=SUPER)
+    assert [need.waits for need in everything] == [()]
 
 
 def test_changes_of_one_commit_are_one_step_and_only_that_is_safe() -> None:

@@ -163,7 +163,7 @@ def bench_check(directory: Path, pinctl: Path) -> None:
 
 
 def bench_order() -> None:
-    """Compares the order proof with trying every order, on a plan small enough for that, and with a plan that is not."""
+    """Compares the order proof with trying every order of a small plan, and shows it on one too large for that."""
     print("the proof of an order (s)")
     eight, sixteen = _plan_of(8), _plan_of(16)
     tried = median_seconds(partial(_try_every_order, eight))

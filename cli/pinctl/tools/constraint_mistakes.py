@@ -30,6 +30,8 @@ def constraint_mistakes(source: TomlSource, changes: tuple[str, ...]) -> Iterato
             if feature in features:
                 yield mistake_at(source, (*at, "for"), f"{feature!r} is what another constraint is for already")
             features.add(feature)
+        if len(_list(item.get("together"))) == 1:
+            yield mistake_at(source, (*at, "together"), "must name two changes or more")
         yield from _names(source, (*at, "together"), item.get("together"), changes, "change of this plan")
         yield from _names(source, (*at, "fields"), item.get("fields"), FIELDS, "field of the contract")
         if isinstance(contract, dict):

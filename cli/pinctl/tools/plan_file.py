@@ -52,7 +52,7 @@ class _Contract(Shape):
 
 class _Constraint(Shape):
     feature: Text = Field(alias="for")
-    together: tuple[Text, ...] = Field(min_length=2)
+    together: tuple[Text, ...] = Field(min_length=1)
     cases: tuple[Text, ...] = ()
     fields: tuple[Text, ...] = ()
 

@@ -93,6 +93,11 @@ def test_the_other_lands_where_one_has_landed(stack: ReplayStack, pinctl: Pinctl
     assert f"Change: prime-rl{other}" in body
 
 
+def test_a_pin_may_move_before_the_feature_is_there(stack: ReplayStack, pinctl: Pinctl) -> None:
+    found = pinctl("can-land", "vllm-router@v0.2.3", cwd=stack.superproject.directory)
+    assert (found.status, found.stderr) == (0, "")
+
+
 def test_a_router_that_stays_at_the_release_before_is_refused(stack: ReplayStack, pinctl: Pinctl) -> None:
     plan = stack.superproject.directory / PLAN
     text = replaced(

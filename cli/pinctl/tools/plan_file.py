@@ -177,8 +177,9 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
 def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any]) -> Iterator[Mistake]:
     yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
     mode = contract.get("mode")
-    if isinstance(mode, str) and mode not in tuple(Mode):
-        yield mistake_at(source, ("contract", "mode"), f"{mode!r} is no mode{nearest(mode, tuple(Mode))}")
+    modes = tuple(known.value for known in Mode)
+    if isinstance(mode, str) and mode not in modes:
+        yield mistake_at(source, ("contract", "mode"), f"{mode!r} is no mode{nearest(mode, modes)}")
     clients = contract.get("clients")
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
     for name, table in clients.items() if isinstance(clients, dict) else ():

@@ -16,6 +16,7 @@ changes = [
     { id = "b", component = "prime-rl", pull = 2 },
 ]
 """
+CASES = "constraints[0].cases"
 CONTRACT = """\
 contract.server = "server.py"
 contract.clients.renderers = "client.py"
@@ -59,10 +60,8 @@ def mistakes_of(directory: Path, text: str) -> list[str]:
         (
             ["for = 'f'", "together = ['a', 'b']", "cases = ['prefil-decode', 'empty']"],
             [
-                "13: constraints[0].cases[0]: 'prefil-decode' is no case of this contract; "
-                "did you mean 'prefill-decode'?",
-                "13: constraints[0].cases[1]: 'empty' is no case of this contract; "
-                "there are 'greedy', 'prefill-decode'",
+                f"13: {CASES}[0]: 'prefil-decode' is no case of this contract; did you mean 'prefill-decode'?",
+                f"13: {CASES}[1]: 'empty' is no case of this contract; there are 'greedy', 'prefill-decode'",
             ],
         ),
         (

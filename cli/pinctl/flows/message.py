@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven
+from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Change
 from pinctl.model.rules import ROLLBACK_TRAILER
@@ -21,7 +21,7 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
     """Writes the message: the change's own subject, what moved and why, the proof, and the trailers."""
     staged = proven.staged
     bump = staged.bump
-    blocks = [_subject(bump), _paragraph_of_pins(bump)]
+    blocks = [_subject(staged), _paragraph_of_pins(bump)]
     if staged.floors:
         raised = sorted(
             {f"{move.component} {move.before} -> {move.after} in {move.site.manifest}" for move in staged.floors}
@@ -79,13 +79,17 @@ def _items(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _subject(bump: BumpPlan) -> str:
+def _subject(staged: Staged) -> str:
+    bump = staged.bump
     if bump.to_land:
         last = bump.to_land[-1]
         subject = bump.plan.title if bump.plan else last.subject
         return f"{subject} (#{last.change.pull})" if last.change.pull is not None else subject
-    names = " and ".join(move.component.name for move in bump.moves)
-    return bump.plan.title if bump.plan else f"Bump {names}"
+    if bump.plan is not None:
+        return bump.plan.title
+    if bump.moves:
+        return f"Bump {' and '.join(move.component.name for move in bump.moves)}"
+    return f"Raise the floors of {' and '.join(dict.fromkeys(move.component for move in staged.floors))}"
 
 
 def _paragraph_of_pins(bump: BumpPlan) -> str:

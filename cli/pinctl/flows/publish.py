@@ -1,6 +1,7 @@
 """Publishes a proven landing: one commit, and one ref moved from where it was expected to be."""
 
 from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
+from pinctl.flows.compose import compose
 from pinctl.flows.message import commit_message, is_landing, is_same_landing
 from pinctl.flows.stack import REMOTE, Stack
 from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Objections, Proven
@@ -23,7 +24,7 @@ def name_of(branch: str) -> str:
 
 def existing_landing(stack: Stack, bump: BumpPlan) -> Landing | None:
     """Finds the very landing that a bump would make, on its branch or on the target; None where it is not there."""
-    if not bump.to_land and not bump.moves:
+    if not bump.to_land and not bump.moves and not (bump.plan is None and _floors_behind(stack, bump)):
         own = [item.commit for item in bump.landed if item.change.component == stack.name]
         done = own[-1] if own else bump.tip
         parent = stack.repository.resolve(f"{done}^1") or done
@@ -35,6 +36,12 @@ def existing_landing(stack: Stack, bump: BumpPlan) -> Landing | None:
     if not is_same_landing(_message(stack, commit), bump):
         return None
     return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=True)
+
+
+def _floors_behind(stack: Stack, bump: BumpPlan) -> bool:
+    """Tells whether floors are to be raised though every pin is where it is to be."""
+    composed = compose(stack, bump)
+    return not isinstance(composed, Objections) and bool(composed.floors)
 
 
 def branch_in_the_way(stack: Stack, branch: str, heading: str) -> Objection | None:

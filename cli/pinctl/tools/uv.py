@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import uv
@@ -75,6 +76,17 @@ class Refused:
 
     explanation: str
 
+    @property
+    def reason(self) -> str:
+        """The explanation as one line, without what uv warns of before and hints at after."""
+        lines = [line.strip(_ORNAMENT) for line in self.explanation.splitlines()]
+        lines = [line for line in lines if line and not line.startswith(("warning:", "Using ", "Resolved "))]
+        told = takewhile(lambda line: not line.startswith("hint:"), lines)
+        return " ".join(told).removeprefix("error: ") or "uv does not say why"
+
+
+_ORNAMENT = " \t\N{MULTIPLICATION SIGN}╰─▶│"
+"""What uv frames its explanations with."""
 
 # What uv says where the manifests are to blame: there is an answer, and it is no. Its exit status does not tell that
 # from a build that failed or a file that is not in its cache.

@@ -7,7 +7,7 @@ from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.oid import Oid
-from pinctl.model.order import Need, State, needs_of
+from pinctl.model.order import Need, State, declared_needs
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import Client, Code, Release, Server, Spec, Wire, parse_spec
@@ -39,12 +39,7 @@ class Axes:
 
     def required(self, plan: LandingPlan, *, superproject: str) -> frozenset[tuple[str, str]]:
         """Returns the cells that the plan's declared order needs ok."""
-        landed: set[str] = set()
-        labels: set[tuple[str, str] | None] = set()
-        for change in (None, *plan.in_order()):
-            landed |= {change.id} if change else set()
-            needs = needs_of(plan, frozenset(landed), superproject=superproject)
-            labels |= {self.labels_of(need) for need in needs}
+        labels = (self.labels_of(need) for need in declared_needs(plan, superproject=superproject))
         return frozenset(pair for pair in labels if pair is not None)
 
 

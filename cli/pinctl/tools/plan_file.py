@@ -1,6 +1,6 @@
 """Reads landing_plans/NAME.toml."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -66,12 +66,16 @@ def plan_names(pins: Pins) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (pins.directory / DIRECTORY).glob("*.toml")))
 
 
-def read_plan(name: str, pins: Pins) -> LandingPlan:
+def read_plan(
+    name: str, pins: Pins, *, data: bytes | None = None, is_file: Callable[[Path], bool] = Path.is_file
+) -> LandingPlan:
     """Reads a landing plan.
 
     Args:
         name: the plan's name: the file's, without its suffix.
         pins: what it speaks about.
+        data: the file's bytes, where they come from elsewhere.
+        is_file: tells whether a probe is there, where that is elsewhere too.
 
     Raises:
         BadInputError: there is no pins.toml, or no plan of that name.
@@ -82,13 +86,13 @@ def read_plan(name: str, pins: Pins) -> LandingPlan:
             f"the plan {name!r} needs a pins.toml, and there is none here or above",
             hint="Write a pins.toml beside landing_plans/, or name one with --pins FILE.",
         )
-    names = plan_names(pins)
+    names = plan_names(pins) if data is None else (name,)
     if name not in names:
         known = nearest(name, names) or f"; {pins.directory / DIRECTORY} holds none"
         raise BadInputError(f"there is no landing plan {name!r}{known}", hint="List the plans: pinctl plan")
     path = pins.directory / DIRECTORY / f"{name}.toml"
-    source = read_toml(path)
-    file = shaped(source, _File, _mistakes(source, pins))
+    source = read_toml(path, data)
+    file = shaped(source, _File, _mistakes(source, pins, is_file))
     return LandingPlan(
         name=name,
         path=path,
@@ -118,7 +122,7 @@ def _probe(path: Path, shape: _Probe) -> Probe:
     )
 
 
-def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
+def _mistakes(source: TomlSource, pins: Pins, is_file: Callable[[Path], bool]) -> Iterator[Mistake]:
     """Finds what the shape of the file cannot say; looks at the raw values, whose shape may be wrong as well."""
     changes = [
         (index, change)
@@ -129,7 +133,7 @@ def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
     yield from _cycle(source, changes)
     contract = source.at(("contract",))
     if isinstance(contract, dict):
-        yield from _contract_mistakes(source, pins, contract)
+        yield from _contract_mistakes(source, pins, contract, is_file)
 
 
 def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:
@@ -160,7 +164,9 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
             yield mistake_at(source, (*at, "pins"), f"only a change in {own} itself can move pins")
 
 
-def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any]) -> Iterator[Mistake]:
+def _contract_mistakes(
+    source: TomlSource, pins: Pins, contract: dict[str, Any], is_file: Callable[[Path], bool]
+) -> Iterator[Mistake]:
     yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
     clients = contract.get("clients")
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
@@ -174,7 +180,7 @@ def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any])
         if not isinstance(table, dict):
             continue
         probe = table.get("probe")
-        if isinstance(probe, str) and not (source.path.parent / probe).is_file():
+        if isinstance(probe, str) and not is_file(source.path.parent / probe):
             key: KeyPath = (*at, "probe") if isinstance(value, dict) else at
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
         for key_name in ("reads", "relays"):

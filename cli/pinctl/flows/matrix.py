@@ -1,7 +1,6 @@
 """Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from pinctl.model.plan import Contract, LandingPlan, Probe
 from pinctl.model.variant import Client, Code, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def run_matrix(
         for client in clients:
             if isinstance(client, Code):
                 stack.obtain(stack.pins.components[client.component], client.commit)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    probes = (contract.server, *(contract.clients[client.component] for client in clients))
+    with ThreadPoolExecutor(max_workers=probes_at_once(max(probe.memory for probe in probes))) as pool:
         bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
         pairs = [(server, client) for server in servers for client in clients]
         cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs)

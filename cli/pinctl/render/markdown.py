@@ -12,7 +12,7 @@ def code(text: str) -> str:
 
     GitHub looks for markup, mentions and references everywhere but in code.
     """
-    return "<br>".join(_code(line) for line in printable(text).expandtabs().splitlines() if line.strip())
+    return "<br>".join(_code(printable(line.expandtabs())) for line in text.splitlines() if line.strip())
 
 
 def _code(line: str) -> str:

@@ -106,8 +106,8 @@ def _reason(reason: Reason) -> Iterator[RenderableType]:
         wanted = "" if reason.required else f"  {NOT_REQUIRED}"
         yield _Paragraph(text=Text.assemble((reason.verdict, STYLES[reason.verdict]), where, (wanted, "dim")))
     for words, style in ((reason.words, ""), (reason.evidence, "dim")):
-        for line in printable(words).expandtabs().splitlines():
-            yield _Paragraph(text=Text(" " * _INDENT + line, style=style))
+        for line in words.splitlines():
+            yield _Paragraph(text=Text(" " * _INDENT + printable(line.expandtabs()), style=style))
 
 
 def _summary(matrix: Matrix) -> RenderableType:

@@ -34,7 +34,9 @@ ShapeT = TypeVar("ShapeT", bound=Shape)
 
 _WORDS = {
     "missing": "is missing",
+    "missing_keyword_only_argument": "is missing",
     "extra_forbidden": "is no key of this table",
+    "unexpected_keyword_argument": "is no key of this table",
     "string_type": "must be a string",
     "string_too_short": "must not be empty",
     "int_type": "must be a whole number",
@@ -44,6 +46,7 @@ _WORDS = {
     "list_type": "must be an array",
     "dict_type": "must be a table",
     "model_type": "must be a table",
+    "dataclass_type": "must be a table",
     "too_short": "must not be empty",
 }
 

@@ -1,11 +1,11 @@
 """Carries out a landing plan, as far as the user asks: rehearse it, compare its variants, or land it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
-from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.matrix import Tell
 from pinctl.flows.message import heading_of, heading_of_plan
 from pinctl.flows.prove import Evidence, gather, prove
 from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
@@ -15,9 +15,8 @@ from pinctl.flows.stage import dirty_target_files, stage
 from pinctl.flows.variants import axes_of, named_clients, named_servers
 from pinctl.flows.workspace import open_stack, require_pins
 from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
-from pinctl.model.matrix import Matrix
 from pinctl.model.plan import Contract, LandingPlan
-from pinctl.model.variant import parse_spec
+from pinctl.model.variant import Client, Server, parse_spec
 from pinctl.model.where import Where
 from pinctl.tools import uv
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
@@ -91,16 +90,27 @@ def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> 
     return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
 
 
-def compare(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a matrix is asked for: the variants on its axes, and which cells must be ok; None for all."""
+
+    stack: Stack | None
+    plan: LandingPlan
+    contract: Contract
+    servers: tuple[Server, ...]
+    clients: tuple[Client, ...]
+    required: frozenset[tuple[str, str]] | None
+
+
+def ask(
     where: Where, name: str, *, servers: tuple[str, ...], clients: tuple[str, ...], onto: str | None, tell: Tell
-) -> Matrix | Objections:
-    """Runs a plan's matrix: over the variants of its landing, or over those that the user names.
+) -> Asked | Objections:
+    """Finds the variants of a plan's matrix: those of its landing, or those that the user names.
 
     No checkout of the superproject is needed where none of the variants is code.
     """
     if not servers and not clients:
-        evidence = examine(where, name, onto=onto, tell=tell)
-        return evidence if isinstance(evidence, Objections) else evidence.matrix
+        return _of_landing(where, name, onto=onto, tell=tell)
     pins = require_pins(where)
     plan = read_plan(name, pins)
     contract = _contract(plan)
@@ -116,16 +126,16 @@ def compare(
             return staged
         axes = axes_of(stack, plan, contract, staged)
         named, chosen = named or axes.servers, chosen or axes.clients
-    return run_matrix(stack, plan, contract, servers=named, clients=chosen, required=None, tell=tell)
+    # Who names a variant twice asks for it once.
+    named, chosen = tuple(dict.fromkeys(named)), tuple(dict.fromkeys(chosen))
+    return Asked(stack=stack, plan=plan, contract=contract, servers=named, clients=chosen, required=None)
 
 
 def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
     """Stages a plan and gathers its matrix and order proof, whatever they say."""
     stack, plan = _open(where, name)
     contract = _contract(plan)
-    tell(f"resolving {name}")
-    bump = resolve(stack, plan, onto=onto)
-    staged = bump if isinstance(bump, Objections) else stage(stack, bump)
+    staged = _staged_to_examine(stack, plan, onto=onto, tell=tell)
     return staged if isinstance(staged, Objections) else gather(stack, plan, contract, staged, tell=tell)
 
 
@@ -159,6 +169,25 @@ def _contract(plan: LandingPlan) -> Contract:
             hint="Give it a server probe, client probes and cases.",
         )
     return plan.contract
+
+
+def _of_landing(where: Where, name: str, *, onto: str | None, tell: Tell) -> Asked | Objections:
+    stack, plan = _open(where, name)
+    contract = _contract(plan)
+    staged = _staged_to_examine(stack, plan, onto=onto, tell=tell)
+    if isinstance(staged, Objections):
+        return staged
+    axes = axes_of(stack, plan, contract, staged)
+    required = axes.required(plan, superproject=stack.name)
+    return Asked(
+        stack=stack, plan=plan, contract=contract, servers=axes.servers, clients=axes.clients, required=required
+    )
+
+
+def _staged_to_examine(stack: Stack, plan: LandingPlan, *, onto: str | None, tell: Tell) -> Staged | Objections:
+    tell(f"resolving {plan.name}")
+    bump = resolve(stack, plan, onto=onto)
+    return bump if isinstance(bump, Objections) else stage(stack, bump)
 
 
 def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> Landing | Objections:

@@ -1,28 +1,31 @@
 """Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
 
 import json
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.asking import bodies_of, decoded_by
 from pinctl.flows.stack import Stack
+from pinctl.flows.steps import Clock, Steps
 from pinctl.model.judgement import Decoded, judge_read, judge_relayed
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
 from pinctl.model.plan import Contract, LandingPlan, Probe
+from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
 
 if TYPE_CHECKING:
     from pinctl.wire.cases import Case
 
-Tell = Callable[[str], None]
+Tell = Listener
 """Hears what is going on."""
 
 
@@ -33,7 +36,8 @@ class _Run:
     stack: Stack | None
     contract: Contract
     cases: "tuple[Case, ...]"
-    tell: Tell
+    steps: Steps
+    clock: Clock
 
 
 def run_matrix(
@@ -45,6 +49,7 @@ def run_matrix(
     clients: tuple[Client, ...],
     required: frozenset[tuple[str, str]] | None,
     tell: Tell,
+    clock: Clock | None = None,
 ) -> Matrix:
     """Runs every server variant against every client variant.
 
@@ -59,6 +64,7 @@ def run_matrix(
         clients: the variants on the other.
         required: the labels of the cells that must be ok; None for all.
         tell: hears the progress.
+        clock: adds up what each client took, by its label.
 
     Returns:
         The matrix. What could not be run is unknown, with the reason.
@@ -66,13 +72,21 @@ def run_matrix(
     # Imported here: the wire forms bring numpy, and a landing without a contract needs neither.
     from pinctl.wire.cases import CASES  # noqa: PLC0415
 
-    run = _Run(stack=stack, contract=contract, cases=tuple(CASES[name] for name in contract.cases), tell=tell)
+    coded = sum(isinstance(server, Code) for server in servers)
+    run = _Run(
+        stack=stack,
+        contract=contract,
+        cases=tuple(CASES[name] for name in contract.cases),
+        steps=Steps(tell, total=coded + len(servers) * len(clients)),
+        clock=clock or Clock(),
+    )
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
             if isinstance(client, Code):
                 stack.obtain(stack.pins.components[client.component], client.commit)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    probes = (contract.server, *(contract.clients[client.component] for client in clients))
+    with ThreadPoolExecutor(max_workers=probes_at_once(max(probe.memory for probe in probes))) as pool:
         bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
         pairs = [(server, client) for server in servers for client in clients]
         cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs)
@@ -94,12 +108,11 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
             return {case.name: Body(text=encode_response(server.form, case).decode()) for case in run.cases}
         case Code():
             probe = run.contract.server
-            try:
-                found = bodies_of(_code_recipe(run, server, probe), probe, [case.truth() for case in run.cases])
-            except CouldNotFindOutError as error:
-                return error.message
-            run.tell(f"server {server.label}: done")
-            return found
+            with run.steps.part(f"server {server.label}"):
+                try:
+                    return bodies_of(_code_recipe(run, server, probe), probe, [case.truth() for case in run.cases])
+                except CouldNotFindOutError as error:
+                    return error.message
 
 
 def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
@@ -145,6 +158,11 @@ def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
 
 
 def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
+    with run.steps.part(f"{server.label} x {client.label}"):
+        return _judged_cell(run, server, client, bodies)
+
+
+def _judged_cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
     cell = Cell(server=server.label, client=client.label, component=client.component)
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
@@ -152,11 +170,11 @@ def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] 
     cases = tuple(case for case in run.cases if _needed(case, (*probe.reads, *probe.relays)))
     sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
     try:
-        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent)
+        took = partial(run.clock.add, client.label)
+        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent, took)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
     results = tuple(_judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
-    run.tell(f"{server.label} x {client.label}: done")
     return replace(cell, cases=results)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 
 from pinctl.errors import BadInputError, Mistake
 from pinctl.model.contract import CASES, FIELDS
@@ -15,6 +15,8 @@ from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, 
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
 DIRECTORY = "landing_plans"
+
+_LEAST_MEMORY = 64 * 2**20
 
 
 class _Change(Shape):
@@ -27,6 +29,18 @@ class _Change(Shape):
     pins: tuple[Text, ...] = ()
 
 
+def _bytes(value: Any) -> int:
+    """Reads a size with its unit; no Python starts in less than the smallest."""
+    try:
+        size = TypeAdapter(ByteSize).validate_python(value) if isinstance(value, str) else 0
+    except ValidationError:
+        size = 0
+    if size < _LEAST_MEMORY:
+        msg = 'must be a size with its unit, such as "2GiB", of at least 64MiB'
+        raise ValueError(msg)
+    return size
+
+
 class _Probe(Shape):
     probe: Text
     requirements: tuple[Text, ...] = ()
@@ -34,6 +48,7 @@ class _Probe(Shape):
     reads: tuple[Text, ...] = FIELDS
     relays: tuple[Text, ...] = ()
     seconds: Annotated[float, Field(gt=0)] = 120.0
+    memory: Annotated[int, BeforeValidator(_bytes)] = 2 * 2**30
 
 
 def _probe_table(value: Any) -> Any:
@@ -119,6 +134,7 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         reads=tuple(field for field in shape.reads if field not in shape.relays),
         relays=shape.relays,
         seconds=shape.seconds,
+        memory=shape.memory,
     )
 
 

@@ -100,7 +100,8 @@ def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> tuple[dict[str
     with scratch() as home:
         # Nothing of the user's environment: neither secrets nor settings reach the code under test.
         env = {"HOME": str(home), "TMPDIR": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-        ended = run([python, "-I", harness, probe.path], cwd=home, env=env, stdin=feed, seconds=probe.seconds)
+        command: list[str | Path] = [python, "-I", harness, probe.path, str(probe.memory)]
+        ended = run(command, cwd=home, env=env, stdin=feed, seconds=probe.seconds)
     answers: dict[str, dict[str, Any]] = {}
     failure: str | None = None
     for line in ended.stdout.splitlines():

@@ -1,5 +1,6 @@
 """`pinctl matrix`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,12 +15,26 @@ def matrix(
     name: PlanName,
     servers: Annotated[
         list[str] | None,
-        typer.Option("--server", help="A server variant: wire:FORM, or SUPERPROJECT@REVISION. May be given again."),
+        typer.Option(
+            "--server",
+            help="A server variant: SUPERPROJECT@REVISION, wire:FORM, recorded:DIR, or the URL of a live server. "
+            "May be given again.",
+        ),
     ] = None,
     clients: Annotated[
         list[str] | None,
         typer.Option(
-            "--client", help="A client variant: COMPONENT==VERSION, or COMPONENT@REVISION. May be given again."
+            "--client",
+            help="A client variant: COMPONENT@REVISION, COMPONENT==VERSION, a range such as COMPONENT>=VERSION for "
+            "each release in it, or wire:FORM. May be given again.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record",
+            metavar="DIR",
+            help="Keep what the one --server answers in DIR, for --server recorded:DIR. Clients are run only if named.",
         ),
     ] = None,
     onto: OntoOption = None,
@@ -37,8 +52,24 @@ def matrix(
     from pinctl.render.matrix import matrix_json, matrix_text
 
     run = invocation(context)
+    if record is not None:
+        from pinctl.flows.recording import record as record_server
+        from pinctl.render.recording import recording_json, recording_text
+
+        recording = record_server(run.where, name, directory=record, servers=tuple(servers or ()))
+        if not clients:
+            run.output.answer(recording_text(recording), recording_json(recording), output_format)
+            return
+        run.output.say(f"recorded {recording.server} in {record}")
+        servers = [f"recorded:{record}"]
     found = compare(
-        run.where, name, servers=tuple(servers or ()), clients=tuple(clients or ()), onto=onto, tell=run.output.progress
+        run.where,
+        name,
+        servers=tuple(servers or ()),
+        clients=tuple(clients or ()),
+        onto=onto,
+        tell=run.output.progress,
+        say=run.output.say,
     )
     if isinstance(found, Objections):
         leave(print_objections(run.output, found, output_format))

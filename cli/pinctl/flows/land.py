@@ -92,23 +92,31 @@ def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> 
 
 
 def compare(
-    where: Where, name: str, *, servers: tuple[str, ...], clients: tuple[str, ...], onto: str | None, tell: Tell
+    where: Where,
+    name: str,
+    *,
+    servers: tuple[str, ...],
+    clients: tuple[str, ...],
+    onto: str | None,
+    tell: Tell,
+    say: Tell,
 ) -> Matrix | Objections:
     """Runs a plan's matrix: over the variants of its landing, or over those that the user names.
 
-    No checkout of the superproject is needed where none of the variants is code.
+    No checkout of the superproject is needed where none of the variants is code. `say` hears what the user did not
+    ask to be told, such as how many releases are in a range.
     """
     if not servers and not clients:
         evidence = examine(where, name, onto=onto, tell=tell)
         return evidence if isinstance(evidence, Objections) else evidence.matrix
     pins = require_pins(where)
     plan = read_plan(name, pins)
-    contract = _contract(plan)
+    contract = contract_of(plan)
     specs = [parse_spec(text) for text in (*servers, *clients)]
     needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
     stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
     named = named_servers(servers, stack, pins.superproject.name)
-    chosen = named_clients(clients, stack, pins, contract)
+    chosen = named_clients(clients, stack, pins, contract, say=say)
     if stack is not None and (not servers or not clients):
         bump = resolve(stack, plan, onto=onto)
         staged = bump if isinstance(bump, Objections) else stage(stack, bump)
@@ -122,7 +130,7 @@ def compare(
 def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
     """Stages a plan and gathers its matrix and order proof, whatever they say."""
     stack, plan = _open(where, name)
-    contract = _contract(plan)
+    contract = contract_of(plan)
     tell(f"resolving {name}")
     bump = resolve(stack, plan, onto=onto)
     staged = bump if isinstance(bump, Objections) else stage(stack, bump)
@@ -152,7 +160,12 @@ def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
     return open_stack(where).with_pulls(pulls_of(plan)), plan
 
 
-def _contract(plan: LandingPlan) -> Contract:
+def contract_of(plan: LandingPlan) -> Contract:
+    """Returns what a plan keeps.
+
+    Raises:
+        BadInputError: it has no contract.
+    """
     if plan.contract is None:
         raise BadInputError(
             f"{plan.path} has no [contract], so there is nothing to compare",

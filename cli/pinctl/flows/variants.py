@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.errors import BadFileError, BadInputError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.oid import Oid
@@ -129,7 +129,12 @@ def _server(text: str, stack: Stack | None, name: str) -> Server:
             return _wire(f"--server {text}", spec.name)
         case Spec(kind="recorded") if spec.name:
             directory = Path(spec.name)
-            require_recording(directory)
+            try:
+                require_recording(directory)
+            except BadFileError:
+                raise
+            except BadInputError as error:
+                raise BadInputError(f"--server {text}: {error.message}", hint=error.hint) from error
             return Recorded(directory=directory)
         case Spec(kind="live"):
             live = parse_live(text)

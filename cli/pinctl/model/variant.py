@@ -162,12 +162,7 @@ def parse_live(text: str) -> Live | None:
         host, port = parts.hostname, parts.port
     except ValueError:
         return None
-    is_plain = (
-        text.isascii()
-        and text.isprintable()
-        and " " not in text
-        and not set("?#@") & set(text.partition(parts.netloc)[2])
-    )
+    is_plain = text.isascii() and text.isprintable() and set(" ?#").isdisjoint(text) and "@" not in parts.path
     if parts.scheme not in {"http", "https"} or not host or not is_plain:
         return None
     place = f"[{host}]" if ":" in host else host

@@ -17,14 +17,14 @@ from pinctl.tools.declaration import Shape, Version
 
 INDEX = "recording.json"
 
-_DIGEST = Field(pattern=r"\A[0-9a-f]{64}\Z")
+_DIGEST = r"^[0-9a-f]{64}$"
 
 
 class _Case(Shape):
-    case: str = _DIGEST
+    case: str = Field(pattern=_DIGEST)
     asked: dict[str, Any]
     replayed: bool
-    sha256: str | None = Field(default=None, pattern=r"\A[0-9a-f]{64}\Z")
+    sha256: str | None = Field(default=None, pattern=_DIGEST)
     refusal: str | None = None
     failure: str | None = None
 

@@ -316,6 +316,29 @@ def test_credentials_are_sent_and_never_shown_and_this_machine_is_asked_without_
     assert not any(secret in printed + written for secret in ("s3cr", "mara"))
 
 
+def test_a_live_server_is_asked_every_time(plan: Path, pinctl: Pinctl) -> None:
+    asked: list[str] = []
+
+    class Counting(Replaying):
+        def body(self, name: str) -> bytes:
+            asked.append(name)
+            return super().body(name)
+
+    with serving(Counting) as url:
+        for _ in range(2):
+            matrix(pinctl, plan, "--server", url, "--client", "wire:vllm", status=3)
+
+    assert asked == [*CASE_NAMES, *CASE_NAMES]
+
+
+def test_a_server_that_speaks_no_tls_is_unknown(plan: Path, pinctl: Pinctl) -> None:
+    with serving(Replaying) as url:
+        secure = url.replace("http:", "https:")
+        found = matrix(pinctl, plan, "--server", secure, "--client", "wire:vllm", status=3)
+
+    assert found["cells"][0]["reason"].startswith(f"{secure} gave no answer: ")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

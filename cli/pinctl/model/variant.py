@@ -133,7 +133,7 @@ class Spec:
 ENDPOINT = "/inference/v1/generate"
 """The path that a live server is asked under where its URL has none."""
 
-_RELEASE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[0-9A-Za-z.!+_-]+)")
+_RELEASE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*==\s*(?P<version>[0-9A-Za-z.!+_-]+)")
 _RANGE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?P<specifiers>(?:[<>=!~]=|[<>]).+)")
 _LIVE = re.compile(r"https?://", re.IGNORECASE)
 

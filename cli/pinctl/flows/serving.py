@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.recording import Response
 from pinctl.model.variant import Live, Recorded, Wire, parse_live
-from pinctl.tools.http import Answer, NoConnectionError, post
+from pinctl.tools.http import Answer, NoConnectionError, TooSlowError, post
 from pinctl.tools.probe import Body
 from pinctl.tools.recording import read_recording
 from pinctl.wire.cases import Case
@@ -66,14 +66,17 @@ def ask_live(server: Live, cases: tuple[Case, ...], *, seconds: float) -> Mappin
         What it answered to each; or why nobody is there.
     """
     end = time.monotonic() + seconds
+    too_slow = Response(failure=f"{server.label} took longer than {seconds:g} s for all cases")
     responses: dict[str, Response] = {}
     for case in cases:
         left = end - time.monotonic()
         if left <= 0:
-            responses[case.name] = Response(failure=f"{server.label} took longer than {seconds:g} s for other cases")
+            responses[case.name] = too_slow
             continue
         try:
             answer = post(server, json.dumps(request_of(case)).encode(), seconds=left)
+        except TooSlowError:
+            responses[case.name] = too_slow
         except CouldNotFindOutError as error:
             if not responses and isinstance(error, NoConnectionError):
                 return error.message
@@ -115,7 +118,7 @@ def _encoded(form: str, case: Case) -> Body:
 
 
 def _response(server: Live, case: Case, answer: Answer) -> Response:
-    words = f"POST {urlsplit(server.endpoint).path}: HTTP {answer.status} {answer.reason}".rstrip()
+    words = f"POST {urlsplit(server.endpoint).path}: HTTP {answer.status} {_printable(answer.reason)}".rstrip()
     if answer.status == _OK:
         replayed = answer.headers.get(CASE_HEADER.lower())
         if replayed is not None and replayed != case.name:

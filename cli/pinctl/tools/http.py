@@ -25,7 +25,7 @@ class Answer:
 
     Attributes:
         status: of HTTP.
-        reason: the words beside the status.
+        reason: the words beside the status, untrusted as all of it.
         headers: by lower-case name.
         body: as it came.
     """
@@ -79,9 +79,8 @@ def post(server: Live, data: bytes, *, seconds: float) -> Answer:
         raise NoConnectionError(f"{server.label} gave no answer: {_words(error)}") from error
     if time.monotonic() >= end:
         raise TooSlowError(f"{server.label} took longer than {seconds:g} s")
-    reason = " ".join(str(response.reason).split())
     kept = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(status=response.status, reason=reason, headers=kept, body=body)
+    return Answer(status=response.status, reason=str(response.reason), headers=kept, body=body)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

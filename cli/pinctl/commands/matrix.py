@@ -1,6 +1,6 @@
 """`pinctl matrix`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +37,7 @@ class _Options:
     servers: tuple[str, ...]
     clients: tuple[str, ...]
     onto: str | None
+    record: Path | None
     shard: str | None
     shards: int | None
     merge: bool
@@ -53,12 +54,26 @@ def matrix(
     ] = None,
     servers: Annotated[
         list[str] | None,
-        typer.Option("--server", help="A server variant: wire:FORM, or SUPERPROJECT@REVISION. May be given again."),
+        typer.Option(
+            "--server",
+            help="A server variant: SUPERPROJECT@REVISION, wire:FORM, recorded:DIR, or the URL of a live server. "
+            "May be given again.",
+        ),
     ] = None,
     clients: Annotated[
         list[str] | None,
         typer.Option(
-            "--client", help="A client variant: COMPONENT==VERSION, or COMPONENT@REVISION. May be given again."
+            "--client",
+            help="A client variant: COMPONENT@REVISION, COMPONENT==VERSION, a range such as COMPONENT>=VERSION for "
+            "each release in it, or wire:FORM. May be given again.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record",
+            metavar="DIR",
+            help="Keep what the one --server answers in DIR, for --server recorded:DIR. Clients are run only if named.",
         ),
     ] = None,
     onto: OntoOption = None,
@@ -93,6 +108,7 @@ def matrix(
         servers=tuple(servers or ()),
         clients=tuple(clients or ()),
         onto=onto,
+        record=record,
         shard=shard,
         shards=shards,
         merge=merge,
@@ -100,6 +116,10 @@ def matrix(
         output_format=output_format,
     )
     _refuse_what_does_not_go_together(options)
+    if record is not None:
+        options = _record(run, name, options, record)
+        if not options.clients:
+            return
     if merge:
         _merge(run, name, options)
     elif output_format is MatrixFormat.GITHUB_MATRIX:
@@ -121,6 +141,8 @@ def _refuse_what_does_not_go_together(options: _Options) -> None:
         raise BadInputError("--merge runs nothing: it goes with no --server, --client, --onto, --shard or job list")
     if jobs and options.shard is not None:
         raise BadInputError("--format github-matrix lists all shards: it goes with no --shard")
+    if options.record is not None and (options.merge or options.shard is not None or jobs):
+        raise BadInputError("--record asks one server: it goes with no --merge, --shard or job list")
     if options.shards is not None and not jobs:
         raise BadInputError("--shards is for --format github-matrix", hint="A part of a matrix: --shard I/N")
 
@@ -132,6 +154,21 @@ def _shard_number(text: str) -> "ShardNumber":
     if number is None:
         raise BadInputError(f"--shard {text}: must be I/N, the I-th of N, counted from 1")
     return number
+
+
+def _record(run: Invocation, name: str, options: _Options, directory: Path) -> _Options:
+    """Records a server, and returns what is left to do: to compare clients with the recording, where some are named."""
+    from pinctl.flows.recording import record
+    from pinctl.render.recording import recording_json, recording_text
+
+    recording = record(run.where, name, directory=directory, servers=options.servers)
+    if options.clients:
+        run.output.say(f"recorded {recording.server} in {directory}")
+    else:
+        as_json = options.output_format is MatrixFormat.JSON
+        answered = Format.JSON if as_json else Format.TEXT
+        run.output.answer(recording_text(recording), recording_json(recording), answered)
+    return replace(options, servers=(f"recorded:{directory}",))
 
 
 def _run_whole(run: Invocation, name: str, options: _Options) -> None:
@@ -196,7 +233,15 @@ def _merge(run: Invocation, name: str, options: _Options) -> None:
 def _ask(run: Invocation, name: str, options: _Options, tell: "Listener") -> "Asked | Objections":
     from pinctl.flows.land import ask
 
-    return ask(run.where, name, servers=options.servers, clients=options.clients, onto=options.onto, tell=tell)
+    return ask(
+        run.where,
+        name,
+        servers=options.servers,
+        clients=options.clients,
+        onto=options.onto,
+        tell=tell,
+        say=run.output.say,
+    )
 
 
 def _object(run: Invocation, objections: "Objections", options: _Options) -> None:

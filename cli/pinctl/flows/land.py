@@ -1,5 +1,6 @@
 """Carries out a landing plan, as far as the user asks: rehearse it, compare its variants, or land it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
@@ -103,22 +104,30 @@ class Asked:
 
 
 def ask(
-    where: Where, name: str, *, servers: tuple[str, ...], clients: tuple[str, ...], onto: str | None, tell: Tell
+    where: Where,
+    name: str,
+    *,
+    servers: tuple[str, ...],
+    clients: tuple[str, ...],
+    onto: str | None,
+    tell: Tell,
+    say: Callable[[str], None],
 ) -> Asked | Objections:
     """Finds the variants of a plan's matrix: those of its landing, or those that the user names.
 
-    No checkout of the superproject is needed where none of the variants is code.
+    No checkout of the superproject is needed where none of the variants is code. `say` hears what the user did not
+    ask to be told, such as how many releases are in a range.
     """
     if not servers and not clients:
         return _of_landing(where, name, onto=onto, tell=tell)
     pins = require_pins(where)
     plan = read_plan(name, pins)
-    contract = _contract(plan)
+    contract = contract_of(plan)
     specs = [parse_spec(text) for text in (*servers, *clients)]
     needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
     stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
     named = named_servers(servers, stack, pins.superproject.name)
-    chosen = named_clients(clients, stack, pins, contract)
+    chosen = named_clients(clients, stack, pins, contract, say=say)
     if stack is not None and (not servers or not clients):
         bump = resolve(stack, plan, onto=onto)
         staged = bump if isinstance(bump, Objections) else stage(stack, bump)
@@ -134,7 +143,7 @@ def ask(
 def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
     """Stages a plan and gathers its matrix and order proof, whatever they say."""
     stack, plan = _open(where, name)
-    contract = _contract(plan)
+    contract = contract_of(plan)
     staged = _staged_to_examine(stack, plan, onto=onto, tell=tell)
     return staged if isinstance(staged, Objections) else gather(stack, plan, contract, staged, tell=tell)
 
@@ -162,7 +171,12 @@ def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
     return open_stack(where).with_pulls(pulls_of(plan)), plan
 
 
-def _contract(plan: LandingPlan) -> Contract:
+def contract_of(plan: LandingPlan) -> Contract:
+    """Returns what a plan keeps.
+
+    Raises:
+        BadInputError: it has no contract.
+    """
     if plan.contract is None:
         raise BadInputError(
             f"{plan.path} has no [contract], so there is nothing to compare",
@@ -173,7 +187,7 @@ def _contract(plan: LandingPlan) -> Contract:
 
 def _of_landing(where: Where, name: str, *, onto: str | None, tell: Tell) -> Asked | Objections:
     stack, plan = _open(where, name)
-    contract = _contract(plan)
+    contract = contract_of(plan)
     staged = _staged_to_examine(stack, plan, onto=onto, tell=tell)
     if isinstance(staged, Objections):
         return staged

@@ -14,7 +14,8 @@ from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.steps import Clock
 from pinctl.model.matrix import Matrix
 from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated
-from pinctl.model.variant import Client, Code, Server
+from pinctl.model.variant import Client, Code, Recorded, Server
+from pinctl.tools.recording import INDEX
 from pinctl.tools.shard_file import read_durations, read_shard, shard_paths, write_durations
 
 MOST_SHARDS = 20
@@ -163,6 +164,8 @@ def _identity(asked: Asked, variant: Server | Client) -> str:
             stack = asked.stack
             own = stack is not None and component == stack.name
             return f"tree {stack.repository.tree_of(commit)}" if stack is not None and own else f"commit {commit}"
+        case Recorded(directory=directory):
+            return f"recording {_sha256(directory / INDEX)}"
         case _:
             return variant.label
 

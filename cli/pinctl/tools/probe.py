@@ -22,10 +22,14 @@ class Body:
     Attributes:
         text: the response's body; None where there is none.
         failure: why there is none.
+        refusal: what the server said where it refused loudly; then there is no body either.
+        truth: by field, what is true of this body; None where the case's own values are.
     """
 
     text: str | None = None
     failure: str | None = None
+    refusal: str | None = None
+    truth: Mapping[str, Any] | None = None
 
 
 def ask_server(probe: Probe, python: Path, truths: Iterable[Mapping[str, Any]]) -> dict[str, Body]:

@@ -98,13 +98,3 @@ def git() -> Git:
         return ended.stdout.removesuffix("\n")
 
     return call
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of known_bugs.txt: what they ask for is right, and pinctl does not do it yet."""
-    lines = (Path(__file__).parent / "known_bugs.txt").read_text("utf-8").splitlines()
-    known = dict(line.partition("  # ")[::2] for line in lines if line and not line.startswith("#"))
-    for item in items:
-        reason = known.get(item.nodeid.partition("[")[0])
-        if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))

@@ -209,6 +209,7 @@ def test_floors_that_are_behind_are_raised_though_the_pin_is_there_already(tmp_p
     assert [(floor["from"], floor["to"]) for floor in rehearsal["floors"]] == [("lib>=0.1", "lib>=0.2.0")]
     assert landing["already_landed"] is False
     assert changed(repo, "main", LANDING) == ["pyproject.toml"]
+    assert repo.git("log", "-1", "--format=%s", LANDING) == "Raise the floors of lib"
 
 
 @pytest.mark.parametrize(

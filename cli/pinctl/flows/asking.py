@@ -1,6 +1,7 @@
 """Asks one variant's probe, in its environment, unless the very same question was answered before."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from pinctl.tools.probe import Body, ask_client, ask_server
 
 Sent = Mapping[str, tuple[str, Mapping[str, Any]]]
 """By case, the body and what the client had asked for."""
+
+Took = Callable[[float, float], None]
+"""Hears from when to when a probe was run, its environment made if need be."""
 
 
 def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> Mapping[str, Body]:
@@ -31,7 +35,9 @@ def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> 
     return bodies
 
 
-def decoded_by(recipe: Recipe, probe: Probe, sent: Sent) -> Mapping[str, Mapping[str, Decoded]]:
+def decoded_by(
+    recipe: Recipe, probe: Probe, sent: Sent, took: Took = lambda *_: None
+) -> Mapping[str, Mapping[str, Decoded]]:
     """Returns what a client's own code makes of bodies.
 
     Raises:
@@ -41,7 +47,9 @@ def decoded_by(recipe: Recipe, probe: Probe, sent: Sent) -> Mapping[str, Mapping
     kept = recall(digest)
     if kept is not None:
         return {case: {field: Decoded(**answer) for field, answer in fields.items()} for case, fields in kept.items()}
+    begin = time.monotonic()
     decoded = ask_client(probe, python_for(recipe), sent)
+    took(begin, time.monotonic())
     answers = {case: {field: _kept(item) for field, item in fields.items()} for case, fields in decoded.items()}
     # What could not be found out may be found out next time.
     if not any("failure" in answer for fields in answers.values() for answer in fields.values()):

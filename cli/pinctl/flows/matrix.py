@@ -1,28 +1,31 @@
 """Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
 
 import json
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.asking import bodies_of, decoded_by
+from pinctl.flows.asking import Sent, bodies_of, decoded_by
 from pinctl.flows.stack import Stack
-from pinctl.model.judgement import Decoded, judge_read, judge_relayed
+from pinctl.flows.steps import Clock, Steps
+from pinctl.model.judgement import Decoded, judge_absent, judge_read, judge_relayed
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
 from pinctl.model.plan import Contract, LandingPlan, Probe
-from pinctl.model.variant import Client, Code, Release, Server, Wire
+from pinctl.model.progress import Listener
+from pinctl.model.variant import Client, Code, Live, Recorded, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
 
 if TYPE_CHECKING:
     from pinctl.wire.cases import Case
 
-Tell = Callable[[str], None]
+Tell = Listener
 """Hears what is going on."""
 
 
@@ -33,7 +36,8 @@ class _Run:
     stack: Stack | None
     contract: Contract
     cases: "tuple[Case, ...]"
-    tell: Tell
+    steps: Steps
+    clock: Clock
 
 
 def run_matrix(
@@ -45,6 +49,7 @@ def run_matrix(
     clients: tuple[Client, ...],
     required: frozenset[tuple[str, str]] | None,
     tell: Tell,
+    clock: Clock | None = None,
 ) -> Matrix:
     """Runs every server variant against every client variant.
 
@@ -59,6 +64,7 @@ def run_matrix(
         clients: the variants on the other.
         required: the labels of the cells that must be ok; None for all.
         tell: hears the progress.
+        clock: adds up what each client took, by its label.
 
     Returns:
         The matrix. What could not be run is unknown, with the reason.
@@ -66,13 +72,24 @@ def run_matrix(
     # Imported here: the wire forms bring numpy, and a landing without a contract needs neither.
     from pinctl.wire.cases import CASES  # noqa: PLC0415
 
-    run = _Run(stack=stack, contract=contract, cases=tuple(CASES[name] for name in contract.cases), tell=tell)
+    coded = sum(isinstance(server, Code) for server in servers)
+    run = _Run(
+        stack=stack,
+        contract=contract,
+        cases=tuple(CASES[name] for name in contract.cases),
+        steps=Steps(tell, total=coded + len(servers) * len(clients)),
+        clock=clock or Clock(),
+    )
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
             if isinstance(client, Code):
                 stack.obtain(stack.pins.components[client.component], client.commit)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    probes = (
+        contract.server,
+        *(contract.clients[client.component] for client in clients if not isinstance(client, Wire)),
+    )
+    with ThreadPoolExecutor(max_workers=probes_at_once(max(probe.memory for probe in probes))) as pool:
         bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
         pairs = [(server, client) for server in servers for client in clients]
         cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs)
@@ -85,24 +102,30 @@ def run_matrix(
         )
 
 
+def responses_of_code(
+    stack: Stack | None, contract: Contract, server: Code, cases: "tuple[Case, ...]"
+) -> Mapping[str, Body] | str:
+    """Returns what the server's code at a commit sends for each case, or why it cannot be asked."""
+    probe = contract.server
+    try:
+        return bodies_of(_code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
+    except CouldNotFindOutError as error:
+        return error.message
+
+
 def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
     """Returns what a server sends for each case, or why it cannot be asked."""
     match server:
-        case Wire():
-            from pinctl.wire.forms import encode_response  # noqa: PLC0415
+        case Wire() | Recorded() | Live():
+            from pinctl.flows.serving import bodies_served  # noqa: PLC0415
 
-            return {case.name: Body(text=encode_response(server.form, case).decode()) for case in run.cases}
+            return bodies_served(server, run.cases, seconds=run.contract.server.seconds)
         case Code():
-            probe = run.contract.server
-            try:
-                found = bodies_of(_code_recipe(run, server, probe), probe, [case.truth() for case in run.cases])
-            except CouldNotFindOutError as error:
-                return error.message
-            run.tell(f"server {server.label}: done")
-            return found
+            with run.steps.part(f"server {server.label}"):
+                return responses_of_code(run.stack, run.contract, server, run.cases)
 
 
-def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
+def _client_recipe(run: _Run, client: Code | Release, probe: Probe) -> Recipe:
     match client:
         case Release():
             return Recipe(
@@ -113,11 +136,10 @@ def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
                 dependencies=probe.dependencies,
             )
         case Code():
-            return _code_recipe(run, client, probe)
+            return _code_recipe(run.stack, client, probe)
 
 
-def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
-    stack = run.stack
+def _code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
     if stack is None:
         raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
     if code.component == stack.name:
@@ -145,19 +167,44 @@ def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
 
 
 def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
+    with run.steps.part(f"{server.label} x {client.label}"):
+        return _judged_cell(run, server, client, bodies)
+
+
+def _judged_cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
     cell = Cell(server=server.label, client=client.label, component=client.component)
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
-    probe = run.contract.clients[client.component]
-    cases = tuple(case for case in run.cases if _needed(case, (*probe.reads, *probe.relays)))
-    sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
+    reads, relays = _fields_of(run, client)
+    cases = tuple(case for case in run.cases if _needed(case, (*reads, *relays)))
+    sent: Sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
     try:
-        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent)
+        decoded = _decoded(run, client, sent)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
-    results = tuple(_judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
-    run.tell(f"{server.label} x {client.label}: done")
+    results = tuple(_judged(case, reads, relays, bodies[case.name], decoded.get(case.name, {})) for case in cases)
     return replace(cell, cases=results)
+
+
+def _fields_of(run: _Run, client: Client) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the fields that a client reads, and those that it relays."""
+    if isinstance(client, Wire):
+        from pinctl.flows.reference import fields_read  # noqa: PLC0415
+
+        return fields_read(client.form, run.contract), ()
+    probe = run.contract.clients[client.component]
+    return probe.reads, probe.relays
+
+
+def _decoded(run: _Run, client: Client, sent: Sent) -> Mapping[str, Mapping[str, Decoded]]:
+    if isinstance(client, Wire):
+        from pinctl.flows.reference import read_by_form  # noqa: PLC0415
+
+        return read_by_form(client.form, run.contract, sent)
+    probe = run.contract.clients[client.component]
+    took = partial(run.clock.add, client.label)
+    # Where no server gave a body there is nothing to ask, and no environment is needed for it.
+    return decoded_by(_client_recipe(run, client, probe), probe, sent, took) if sent else {}
 
 
 def _needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
@@ -166,16 +213,23 @@ def _needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
     return tuple(field for field in fields if truth.get(field) is not None)
 
 
-def _judged(case: "Case", probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
-    truth: Mapping[str, Any] = case.truth()
+def _judged(
+    case: "Case", reads: tuple[str, ...], relays: tuple[str, ...], body: Body, decoded: Mapping[str, Decoded]
+) -> CaseResult:
+    truth: Mapping[str, Any] = case.truth() if body.truth is None else body.truth
     results: list[FieldResult] = []
-    for field in _needed(case, (*probe.reads, *probe.relays)):
+    for field in _needed(case, (*reads, *relays)):
+        if body.refusal is not None:
+            results.append(FieldResult(field=field, verdict=Verdict.REJECTS, reason=body.refusal))
+            continue
         if body.text is None:
             results.append(FieldResult(field=field, verdict=Verdict.UNKNOWN, reason=body.failure or "no body"))
             continue
         answer = decoded.get(field, Decoded(failure="the probe gave no answer"))
-        if field in probe.relays:
+        if field in relays:
             results.append(judge_relayed(field, sent=_on_the_wire(body.text, field), decoded=answer))
+        elif truth.get(field) is None:
+            results.append(judge_absent(field, decoded=answer))
         else:
             results.append(judge_read(field, truth=truth[field], decoded=answer))
     return CaseResult(case=case.name, fields=tuple(results))

@@ -1,11 +1,13 @@
 """Writes a landing's commit message, and reads its trailers back."""
 
+import hashlib
 from collections.abc import Iterable
 
-from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven
+from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Change
 from pinctl.model.rules import ROLLBACK_TRAILER
+from pinctl.tools.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 
 PLAN = "Landing-Plan"
@@ -21,7 +23,7 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
     """Writes the message: the change's own subject, what moved and why, the proof, and the trailers."""
     staged = proven.staged
     bump = staged.bump
-    blocks = [_subject(bump), _paragraph_of_pins(bump)]
+    blocks = [_subject(staged), _paragraph_of_pins(bump)]
     if staged.floors:
         raised = sorted(
             {f"{move.component} {move.before} -> {move.after} in {move.site.manifest}" for move in staged.floors}
@@ -32,7 +34,7 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
     blocks.append(_proof(proven))
     trailers = [*trailers_of(bump)]
     if proven.certificate is not None:
-        trailers.append(f"{CERTIFICATE}: {proven.certificate}")
+        trailers.append(f"{CERTIFICATE}: {digest_of_certificate(certificate_bytes(proven.certificate))}")
     trailers += [f"Co-authored-by: {person.name} <{person.email}>" for person in co_authors]
     blocks.append("\n".join(trailers))
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -58,6 +60,19 @@ def trailers_of(bump: BumpPlan) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def digest_of_certificate(data: bytes) -> str:
+    """Returns what the trailer says of a certificate's file."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def certificate_trailer(message: str) -> str | None:
+    """Returns the digest that a landing's message names; None where it names none."""
+    found = [
+        line.removeprefix(f"{CERTIFICATE}: ") for line in message.splitlines() if line.startswith(f"{CERTIFICATE}: ")
+    ]
+    return found[-1] if found else None
+
+
 def change_trailer(change: Change) -> str:
     """Returns the beginning of the trailer that says that a landing brings a change."""
     return f"{CHANGE}: {change.title} "
@@ -79,13 +94,17 @@ def _items(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _subject(bump: BumpPlan) -> str:
+def _subject(staged: Staged) -> str:
+    bump = staged.bump
     if bump.to_land:
         last = bump.to_land[-1]
         subject = bump.plan.title if bump.plan else last.subject
         return f"{subject} (#{last.change.pull})" if last.change.pull is not None else subject
-    names = " and ".join(move.component.name for move in bump.moves)
-    return bump.plan.title if bump.plan else f"Bump {names}"
+    if bump.plan is not None:
+        return bump.plan.title
+    if bump.moves:
+        return f"Bump {' and '.join(move.component.name for move in bump.moves)}"
+    return f"Raise the floors of {' and '.join(dict.fromkeys(move.component for move in staged.floors))}"
 
 
 def _paragraph_of_pins(bump: BumpPlan) -> str:

@@ -17,16 +17,16 @@ from pinctl.tools.git.history import releases_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """The variants of a mode, and the cells that it needs ok.
+    """The variants of a matrix, and the cells of it that must be ok.
 
     Attributes:
-        required: by the labels of a cell, the constraints that wait: an earlier version is not asked for what needs
+        waits: by the labels of a cell, the constraints that wait: an earlier version is not asked for what needs
             changes of the plan.
     """
 
     servers: tuple[Server, ...]
     clients: tuple[Client, ...]
-    required: Mapping[tuple[str, str], tuple[Constraint, ...]]
+    waits: Mapping[tuple[str, str], tuple[Constraint, ...]]
 
 
 def versions_of(
@@ -67,7 +67,7 @@ def versions_of(
     return Versions(
         servers=tuple(server for server in servers if server.label in used),
         clients=tuple(client for found in clients.values() for client in found if client.label in used),
-        required=required,
+        waits=required,
     )
 
 

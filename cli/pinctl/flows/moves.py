@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.floors import floors_on, manifests_at
 from pinctl.flows.sites import PinnedSite, pinned_sites, target_of
 from pinctl.flows.stack import Stack
@@ -16,6 +17,9 @@ from pinctl.model.pins import Component, FloorPolicy
 from pinctl.model.releases import newest
 from pinctl.model.requirement import FloorSite, floor_of, raised
 from pinctl.tools.git.history import contains, log, merge_base
+
+_NAMING = frozenset({EntryKind.REV, EntryKind.TAG, EntryKind.BRANCH})
+"""The kinds of entries that name a commit by themselves; a release needs a tag for that, and may have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,9 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | t
 
     Returns:
         The moves, or everything that is in their way.
+
+    Raises:
+        CouldNotFindOutError: a pin cannot be fetched, so whether it moves back cannot be told.
     """
     gitlinks = stack.repository.gitlinks(tip)
     manifests = manifests_at(stack, tip)
@@ -67,6 +74,9 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | t
     for name, want in wants.items():
         component = stack.pins.components[name]
         sites = pinned_sites(stack, component, gitlinks, manifests)
+        for site in sites:
+            if site.unknown is not None and site.entry is not None and site.entry.kind in _NAMING:
+                raise CouldNotFindOutError(site.unknown)
         before = sites[0].commit if sites else None
         commit = _destination(stack, component, before, want)
         if isinstance(commit, Objection):

@@ -1,22 +1,18 @@
 """Proves a staged landing: the matrix on the code involved, and the order over all states of the plan."""
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from pinctl.flows.certify import certify
 from pinctl.flows.matrix import Tell, run_matrix
-from pinctl.flows.modes import versions_of
+from pinctl.flows.modes import Versions, versions_of
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
 from pinctl.model.matrix import Cell, Matrix, Verdict
-from pinctl.model.mode import Mode
 from pinctl.model.need import Need, spared_matrix
 from pinctl.model.order import OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
-from pinctl.tools.uv import uv_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,47 +21,38 @@ class Evidence:
 
     matrix: Matrix
     order: OrderProof
+    axes: Axes
 
 
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
     """Runs the matrix of a staged landing and judges the plan's orders by it."""
     axes = axes_of(stack, plan, contract, staged)
-    waits = dict(axes.required(plan, superproject=stack.name))
-    servers, clients = axes.servers, axes.clients
-    if contract.mode is not None:
-        versions = versions_of(stack, plan, contract, staged, axes, mode=contract.mode)
-        servers = tuple(dict.fromkeys((*versions.servers, *servers)))
-        clients = tuple(dict.fromkeys((*versions.clients, *clients)))
-        waits = {**versions.required, **waits}
+    wanted = wanted_for_landing(stack, plan, contract, staged, axes)
     matrix = run_matrix(
         stack,
         plan,
         contract,
-        servers=servers,
-        clients=clients,
-        required=frozenset(waits),
+        servers=wanted.servers,
+        clients=wanted.clients,
+        required=frozenset(wanted.waits),
         tell=tell,
     )
     # The order asks each cell for what its states need; the matrix, for what any of them needs.
-    return Evidence(matrix=spared_matrix(matrix, waits), order=_order(stack, plan, axes, matrix))
+    order = _order(stack, plan, axes, matrix)
+    return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes)
 
 
-def compare_versions(
-    stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, mode: Mode, tell: Tell
-) -> Matrix:
-    """Runs the matrix of a mode: the versions of both sides, of which those that the mode needs are required."""
-    axes = axes_of(stack, plan, contract, staged)
-    versions = versions_of(stack, plan, contract, staged, axes, mode=mode)
-    matrix = run_matrix(
-        stack,
-        plan,
-        contract,
-        servers=versions.servers,
-        clients=versions.clients,
-        required=frozenset(versions.required),
-        tell=tell,
+def wanted_for_landing(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, axes: Axes) -> Versions:
+    """Returns the variants of a landing and the cells that it needs: for its order, and for the contract's mode."""
+    waits = axes.required(plan, superproject=stack.name)
+    if contract.mode is None:
+        return Versions(servers=axes.servers, clients=axes.clients, waits=waits)
+    versions = versions_of(stack, plan, contract, staged, axes, mode=contract.mode)
+    return Versions(
+        servers=tuple(dict.fromkeys((*versions.servers, *axes.servers))),
+        clients=tuple(dict.fromkeys((*versions.clients, *axes.clients))),
+        waits={**versions.waits, **waits},
     )
-    return spared_matrix(matrix, versions.required)
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
@@ -80,7 +67,9 @@ def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
     objections = _objections(evidence)
     if objections:
         return Objections(objections=objections)
-    certificate = _certificate(plan, plan.contract, staged, evidence)
+    certificate = certify(
+        stack, plan, plan.contract, staged, axes=evidence.axes, matrix=evidence.matrix, order=evidence.order
+    )
     return Proven(staged=staged, matrix=evidence.matrix, order=evidence.order, certificate=certificate)
 
 
@@ -128,32 +117,3 @@ def _unproven(order: OrderProof) -> Iterator[str]:
             yield f"{item.constraint.feature} is not proven to work once {names} have landed"
         if item.counter_example is not None:
             yield f"{names} are not proven safe in any order: not {', then '.join(item.counter_example.steps)}"
-
-
-def _certificate(plan: LandingPlan, contract: Contract, staged: Staged, evidence: Evidence) -> str:
-    """Returns the digest of what was proven, and of everything that it was proven on."""
-    probes = (contract.server, *contract.clients.values())
-    content: Mapping[str, Any] = {
-        "version": 1,
-        "plan": {"name": plan.name, "sha256": _sha256(plan.path.read_bytes())},
-        "probes": {probe.path.name: _sha256(probe.path.read_bytes()) for probe in probes},
-        "tree": staged.tree,
-        "parent": staged.bump.tip,
-        "pins": dict(staged.bump.pins),
-        "uv": uv_version(),
-        "cells": [
-            [cell.server, cell.client, cell.verdict, [[case.case, case.verdict] for case in cell.cases]]
-            for cell in evidence.matrix.cells
-        ],
-        "order": {
-            "changes": evidence.order.changes,
-            "safe": evidence.order.declared_safe,
-            "any_order": [[item.constraint.feature, item.verdict] for item in evidence.order.any_order],
-        },
-    }
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
-    return f"sha256:{_sha256(canonical)}"
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -23,8 +23,9 @@ class PinnedSite:
         place: the gitlink's path, or the manifest's.
         line: counted from 1; None for a gitlink.
         text: what stands there.
-        commit: what that means; None where no tag says so.
+        commit: what that means; None where that could not be found out.
         entry: the entry, where it stands in a manifest.
+        unknown: why there is no commit: no tag names it, or no remote has it.
     """
 
     place: str
@@ -32,6 +33,7 @@ class PinnedSite:
     text: str
     commit: Oid | None
     entry: Entry | None = None
+    unknown: str | None = None
 
 
 def pinned_sites(
@@ -39,8 +41,7 @@ def pinned_sites(
 ) -> tuple[PinnedSite, ...]:
     """Lists the places where a component is pinned, in the order in which pins.toml names them.
 
-    Raises:
-        CouldNotFindOutError: a place names a commit that no remote has.
+    What cannot be found out about one does not keep the others from being listed.
     """
     found: list[PinnedSite] = []
     for site in component.sites:
@@ -50,18 +51,26 @@ def pinned_sites(
                 if pin is not None:
                     found.append(PinnedSite(place=path, line=None, text=pin, commit=pin))
             case _:
-                found += [
-                    PinnedSite(
-                        place=entry.manifest,
-                        line=entry.line,
-                        text=entry.text,
-                        commit=_commit_of(stack, component, entry),
-                        entry=entry,
-                    )
-                    for manifest in manifests
-                    for entry in _entries_at(site, manifest)
-                ]
+                entries = (entry for manifest in manifests for entry in _entries_at(site, manifest))
+                found += [site_of(stack, component, entry) for entry in entries]
     return tuple(found)
+
+
+def site_of(stack: Stack, component: Component, entry: Entry) -> PinnedSite:
+    """Finds out what an entry of a manifest pins a component to."""
+    commit, unknown = None, f"no tag of {component.name} says which commit {entry.text} is"
+    try:
+        commit = _commit_of(stack, component, entry)
+    except CouldNotFindOutError as error:
+        unknown = error.message
+    return PinnedSite(
+        place=entry.manifest,
+        line=entry.line,
+        text=entry.text,
+        commit=commit,
+        entry=entry,
+        unknown=None if commit is not None else unknown,
+    )
 
 
 def entries_of(component: Component, manifest: TomlSource) -> tuple[Entry, ...]:

@@ -43,22 +43,20 @@ def _pin(stack: Stack, component: Component, gitlinks: dict[str, Oid], manifests
     blank = replace(_blank(component, kind, path, gitlinks.get(path)), floors=floors_on(manifests, component))
     if component.skip is not None:
         return blank
-    try:
-        sites = pinned_sites(stack, component, gitlinks, manifests)
-    except CouldNotFindOutError as error:
-        return replace(blank, unknown=(error.message,))
+    sites = pinned_sites(stack, component, gitlinks, manifests)
     if not sites:
         return replace(blank, drift=(f"there is no pin at {path}",))
+    unknown = tuple(site.unknown for site in sites if site.unknown is not None)
     commit = sites[0].commit
     if commit is None:
-        return replace(blank, unknown=(f"no tag of {component.name} says which commit {sites[0].text} is",))
+        return replace(blank, unknown=unknown)
     apart = tuple(
         f"{site.place} pins {site.text}, {sites[0].place} pins {sites[0].text}"
         for site in sites[1:]
-        if site.commit != commit
+        if site.commit not in {None, commit}
     )
     surveyed = _standing(stack, replace(blank, commit=commit))
-    return replace(surveyed, drift=(*apart, *surveyed.drift))
+    return replace(surveyed, drift=(*apart, *surveyed.drift), unknown=(*unknown, *surveyed.unknown))
 
 
 def _written(component: Component) -> tuple[str, str]:

@@ -154,15 +154,15 @@ class Matrix:
         return None
 
     def is_required(self, cell: Cell) -> bool:
-        """Tells whether the answer depends on this cell."""
-        return self.required is None or (cell.server, cell.client) in self.required
+        """Tells whether the answer depends on this cell: not where nothing is asked of it."""
+        return cell.is_asked and (self.required is None or (cell.server, cell.client) in self.required)
 
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of the required cells; unknown where one of them is absent, or where there is none."""
         cells = tuple(cell for cell in self.cells if self.is_required(cell))
         verdicts = [cell.verdict for cell in cells]
-        run = {(cell.server, cell.client) for cell in cells}
+        run = {(cell.server, cell.client) for cell in self.cells}
         if self.required is not None and not self.required <= run:
             verdicts.append(Verdict.UNKNOWN)
         return worst(tuple(verdicts))

@@ -89,16 +89,14 @@ def spared(cell: Cell, waits: tuple[Constraint, ...]) -> Cell:
 
 
 def spared_matrix(matrix: Matrix, waits: Mapping[tuple[str, str], tuple[Constraint, ...]]) -> Matrix:
-    """Returns a matrix whose cells are judged by what is asked of them; one of which nothing is asked is not required.
+    """Returns a matrix whose cells are judged by what is asked of them.
 
     Args:
         matrix: as it was run, every cell over all cases.
         waits: by the labels of a cell, the constraints that wait wherever it is needed.
     """
     cells = tuple(spared(cell, waits.get((cell.server, cell.client), ())) for cell in matrix.cells)
-    idle = frozenset((cell.server, cell.client) for cell in cells if not cell.is_asked)
-    required = matrix.required - idle if matrix.required is not None else None
-    return replace(matrix, cells=cells, required=required)
+    return replace(matrix, cells=cells)
 
 
 def answer_of(need: Need, cell_of: CellOf) -> Cell | None:

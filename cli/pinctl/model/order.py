@@ -123,6 +123,14 @@ class OrderProof:
         return tuple(step for step in self.steps if len(step) > 1 and example.steps[-1:] and example.steps[-1] in step)
 
 
+def declared_needs(plan: LandingPlan, *, superproject: str) -> tuple[Need, ...]:
+    """Returns the needs of all states that the plan claims to be safe, each once.
+
+    These are the states of the declared order in its steps, and those of the orders that its constraints leave free.
+    """
+    return claimed_needs(plan, superproject=superproject)[0]
+
+
 def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> OrderProof:
     """Judges every state of the plan and every order through them.
 

@@ -48,6 +48,7 @@ class Probe:
         reads: the fields that a client decodes.
         relays: the fields that a client hands on unchanged.
         seconds: the time limit of one run over all cases.
+        memory: how many bytes of memory each of its processes may use.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class Probe:
     reads: tuple[str, ...] = ()
     relays: tuple[str, ...] = ()
     seconds: float = 120.0
+    memory: int = 2 * 2**30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ from pinctl.model.matrix import Cell, Verdict
 from pinctl.model.order import AnyOrder, Apart, OrderProof
 from pinctl.model.plan import Constraint
 from pinctl.model.walk import CounterExample
-from pinctl.render.matrix import STYLES, cell_json
+from pinctl.render.grid import STYLES
+from pinctl.render.matrix import cell_json
 
 
 def order_text(proof: OrderProof) -> RenderableType:

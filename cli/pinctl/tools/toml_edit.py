@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
 
 from pinctl.errors import BadFileError, CouldNotFindOutError, Mistake
 from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
@@ -36,34 +35,61 @@ def set_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
     """Returns a file in which a key of an existing table has a string value, added at the table's end where it is new.
 
     Raises:
-        BadFileError: the table is laid out in a way that the editor cannot read.
+        BadFileError: there is no such table.
     """
     if source.at(key_path) is not None:
         return replace_strings(source, {key_path: value})
+    data = _with_key(source, key_path, tomlkit.string(value).as_string())
+    _verify(source, data, {key_path: value})
+    return data
+
+
+def append_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
+    """Returns a file in which an array of strings has one more at its end; the array is made where its table has none.
+
+    Raises:
+        BadFileError: there is no such table.
+    """
+    items = source.at(key_path)
+    if not isinstance(items, list):
+        data = _with_key(source, key_path, f"[{tomlkit.string(value).as_string()}]")
+        _verify(source, data, {key_path: [value]})
+        return data
+    # tomlkit lays an array out as its author did. It gets nothing else of the file: some files are beyond it.
+    place = source.places[key_path]
+    document: Any = tomlkit.parse(b"array = " + source.data[place.start : place.end])
+    document["array"].append(value)
+    literal = tomlkit.dumps(document).removeprefix("array = ").encode()
+    data = source.data[: place.start] + literal + source.data[place.end :]
+    _verify(source, data, {key_path: [*items, value]})
+    return data
+
+
+def _with_key(source: TomlSource, key_path: KeyPath, literal: str) -> bytes:
+    """Puts a new key at the end of its table, however the table is laid out.
+
+    Raises:
+        BadFileError: there is no such table.
+    """
     table = key_path[:-1]
-    literal = tomlkit.string(value).as_string()
     inside = [
         place.end
         for path, place in source.places.items()
         if path[: len(table)] == table and path != table and path not in source.ends
     ]
     if table in source.ends:
-        data = _with_line(source.data, source.ends[table], f"{key_path[-1]} = {literal}")
-    elif table in source.places and source.data[source.places[table].start : source.places[table].start + 1] == b"{":
+        return _with_line(source.data, source.ends[table], f"{key_path[-1]} = {literal}")
+    if table in source.places and source.data[source.places[table].start : source.places[table].start + 1] == b"{":
         at = max(inside, default=source.places[table].start + 1)
         pair = f", {key_path[-1]} = {literal}" if inside else f" {key_path[-1]} = {literal} "
-        data = source.data[:at] + pair.encode() + source.data[at:]
-    elif inside:
+        return source.data[:at] + pair.encode() + source.data[at:]
+    if inside:
         # A table made by dotted keys: one more of them, below the header that they stand under.
         header = next((table[:length] for length in range(len(table), 0, -1) if table[:length] in source.ends), ())
         keys = ".".join(str(part) for part in key_path[len(header) :])
-        data = _with_line(source.data, max(inside), f"{keys} = {literal}")
-    else:
-        words = "cannot be added: there is no such table"
-        mistake = Mistake(key=dotted(key_path), line=source.line(table), message=words)
-        raise BadFileError(source.path, (mistake,), hint=f"Do it by hand: add {key_path[-1]} = {literal}")
-    _verify(source, data, {key_path: value})
-    return data
+        return _with_line(source.data, max(inside), f"{keys} = {literal}")
+    mistake = Mistake(key=dotted(key_path), line=source.line(table), message="cannot be added: there is no such table")
+    raise BadFileError(source.path, (mistake,), hint=f"Do it by hand: add {key_path[-1]} = {literal}")
 
 
 def _with_line(data: bytes, offset: int, text: str) -> bytes:
@@ -90,39 +116,6 @@ def _behind_comments(data: bytes, start: int) -> int:
     return found
 
 
-def append_string(source: TomlSource, key_path: KeyPath, value: str) -> bytes:
-    """Returns a file in which an array of strings has one more at its end; the array is made where its table has none.
-
-    Raises:
-        BadFileError: the table is not there, or laid out in a way that the editor cannot read.
-    """
-    items = source.at(key_path)
-    try:
-        document = tomlkit.parse(source.data)
-        table: Any = document
-        for part in key_path[:-1]:
-            table = table[part]
-        if isinstance(items, list):
-            table[key_path[-1]].append(value)
-        else:
-            table.add(key_path[-1], [value])
-        data = tomlkit.dumps(document).encode("utf-8")
-    except (TOMLKitError, KeyError) as error:
-        raise _cannot_add(source, key_path, f'add "{value}" to {dotted(key_path)}', error) from error
-    expected = _copied(source.values)
-    container = expected
-    for part in key_path[:-1]:
-        container = container[part]
-    container[key_path[-1]] = [*items, value] if isinstance(items, list) else [value]
-    _compare(source, data, expected, dotted(key_path))
-    return data
-
-
-def _cannot_add(source: TomlSource, key_path: KeyPath, by_hand: str, error: Exception) -> BadFileError:
-    mistake = Mistake(key=dotted(key_path), line=source.line(key_path), message=f"cannot be added: {error}")
-    return BadFileError(source.path, (mistake,), hint=f"Do it by hand: {by_hand}")
-
-
 def _rewritten(literal: bytes, value: str) -> bytes:
     quote = literal[:1]
     is_simple = len(literal) < 3 or literal[:3] != quote * 3
@@ -131,7 +124,7 @@ def _rewritten(literal: bytes, value: str) -> bytes:
     return tomlkit.string(value).as_string().encode("utf-8")
 
 
-def _verify(source: TomlSource, data: bytes, replacements: Mapping[KeyPath, str]) -> None:
+def _verify(source: TomlSource, data: bytes, replacements: Mapping[KeyPath, Any]) -> None:
     expected = _copied(source.values)
     for key_path, value in replacements.items():
         container = expected

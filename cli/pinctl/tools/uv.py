@@ -3,16 +3,20 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import uv
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, run
 from pinctl.tools.toml_source import read_toml
 from pinctl.tools.uv_settings import own_settings
@@ -75,6 +79,17 @@ class Refused:
 
     explanation: str
 
+    @property
+    def reason(self) -> str:
+        """The explanation as one line, without what uv warns of before and hints at after."""
+        lines = [line.strip(_ORNAMENT) for line in self.explanation.splitlines()]
+        lines = [line for line in lines if line and not line.startswith(("warning:", "Using ", "Resolved "))]
+        told = takewhile(lambda line: not line.startswith("hint:"), lines)
+        return " ".join(told).removeprefix("error: ") or "uv does not say why"
+
+
+_ORNAMENT = " \t\N{MULTIPLICATION SIGN}╰─▶│"
+"""What uv frames its explanations with."""
 
 # What uv says where the manifests are to blame: there is an answer, and it is no. Its exit status does not tell that
 # from a build that failed or a file that is not in its cache.
@@ -146,6 +161,34 @@ def install(environment: Path, what: Iterable[str], *, dependencies: bool = True
     if words:
         python = str(environment / "bin" / "python")
         _must(_uv(environment.parent, "pip", "install", "--quiet", "--python", python, *options, *words), environment)
+
+
+def newest_release(requirement: str, *, prereleases: bool) -> Version | Refused:
+    """Returns the newest release that a requirement admits and this Python can install, as the user's index has it.
+
+    Args:
+        requirement: PEP 508.
+        prereleases: whether pre-releases count.
+
+    Returns:
+        The version; what uv said where there is none.
+
+    Raises:
+        CouldNotFindOutError: the index does not answer, or uv is kept from asking it.
+    """
+    options = ("--quiet", "--no-deps", "--no-header", "--no-annotate", "--python", sys.executable)
+    allowed = "allow" if prereleases else "disallow"
+    # In a directory of its own: neither a project's settings nor a lock beside it are those of the environments.
+    with scratch() as directory, own_settings() as settings:
+        words = ("pip", "compile", *options, "--prerelease", allowed, "-")
+        ended = _run(_own_program(), directory, *words, settings=settings, stdin=requirement.encode())
+        explanation = _clean(ended, directory)
+    if ended.status == 0:
+        found = Requirement(ended.stdout.decode("utf-8", "replace").strip())
+        return Version(next(iter(found.specifier)).version)
+    if _NO.search(explanation) and _CUT_OFF not in explanation:
+        return Refused(explanation=explanation)
+    raise CouldNotFindOutError(f"the releases of {requirement} cannot be listed: {explanation}")
 
 
 @cache
@@ -225,9 +268,11 @@ def _uv(cwd: Path, *arguments: str) -> Ended:
     return _run(_own_program(), cwd, *arguments)
 
 
-def _run(program: Path, cwd: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
+def _run(
+    program: Path, cwd: Path, *arguments: str, settings: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> Ended:
     env = {**inherited_environment(), "NO_COLOR": "1", "UV_NO_PROGRESS": "1", **(settings or {})}
-    return run([program, *arguments], cwd=cwd, env=env)
+    return run([program, *arguments], cwd=cwd, env=env, stdin=stdin)
 
 
 def _must(ended: Ended, place: Path) -> None:

@@ -199,7 +199,8 @@ def test_a_cell_of_which_nothing_is_asked_is_neither_ok_nor_required() -> None:
         required=frozenset({(cell.server, cell.client)}),
     )  # fmt: skip
     idle = spared_matrix(matrix, {(cell.server, cell.client): (everything,)})
-    assert (idle.cells[0].verdict, idle.cells[0].is_asked, idle.required) == (Verdict.UNKNOWN, False, frozenset())
+    assert (idle.cells[0].verdict, idle.cells[0].is_asked) == (Verdict.UNKNOWN, False)
+    assert not idle.is_required(idle.cells[0])
     assert idle.verdict is Verdict.UNKNOWN
     assert idle.cells[0].reason == "waits for f"
     half = spared_matrix(matrix, {(cell.server, cell.client): (FEATURE,)})

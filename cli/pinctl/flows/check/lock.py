@@ -27,13 +27,12 @@ def lock_findings(scope: Scope) -> Iterator[Finding]:
         yield Finding(rule="LCK001", component=None, path=lock, line=None, message=message, unknown=True)
         return
     if refused is not None:
-        lines = refused.explanation.splitlines()
         yield Finding(
             rule="LCK001",
             component=None,
             path=lock,
             line=1,
-            message=f"the lock is out of date: {lines[-1] if lines else 'uv does not say why'}",
+            message=f"the lock is out of date: {refused.reason}",
             fix="git submodule update --init && uv lock" + "".join(f" --refresh-package {name}" for name in names),
         )
 

@@ -39,7 +39,7 @@ def pin_findings(scope: Scope) -> Iterator[Finding]:
     yield from _url_findings(scope)
     yield from _record_findings(scope)
     yield from _site_findings(scope)
-    yield from _unnamed_findings(scope)
+    yield from _unknown_findings(scope)
 
 
 def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
@@ -65,7 +65,9 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
             yield _finding("PIN005", pin, message, fix=pin_command(stack, pin, stack.tip(component)))
         case _:
             yield _not_on_branch(stack, pin, standing)
-    if pin.before is not None and pin.before != pin.after:
+    if pin.before_unknown is not None:
+        yield _finding("PIN003", pin, f"could not find out: {pin.before_unknown}", fix=None, unknown=True)
+    elif pin.before is not None and pin.before != pin.after:
         yield from _move_findings(stack, pin, pin.before)
 
 
@@ -217,37 +219,29 @@ def pin_command(stack: Stack, pin: MovedPin, commit: Oid) -> str | None:
     return replace_command(pin.path, pin.entry.line, pin.entry.text, text) if text is not None else None
 
 
-def _unnamed_findings(scope: Scope) -> Iterator[Finding]:
-    """Finds the pins by release that no tag names, where the range touched the manifests that they stand in."""
-    if not scope.sole and scope.touched.isdisjoint(scope.stack.pins.superproject.manifests):
-        return
-    manifests = manifests_at(scope.stack, scope.result)
-    for component in scope.stack.pins.components.values():
-        if component.skip is not None or len(component.sites) == (component.gitlink is not None):
-            continue
-        for site in pinned_sites(scope.stack, component, scope.gitlinks, manifests):
-            if site.commit is None:
-                message = f"could not find out: no tag of {component.name} says which commit {site.text} is"
-                yield Finding(
-                    rule="PIN006",
-                    component=component.name,
-                    path=site.place,
-                    line=site.line,
-                    message=message,
-                    unknown=True,
-                )
+def _unknown_findings(scope: Scope) -> Iterator[Finding]:
+    """Names the pins in manifests whose commits could not be found out."""
+    for pin in scope.unknown:
+        yield Finding(
+            rule="PIN006",
+            component=pin.component.name,
+            path=pin.site.place,
+            line=pin.site.line,
+            message=f"could not find out: {pin.site.unknown}",
+            unknown=True,
+        )
 
 
 def _site_findings(scope: Scope) -> Iterator[Finding]:
     """Compares the places where one component is pinned, where one of them moved."""
-    moved = {pin.component.name for pin in scope.moved}
+    moved = {pin.component.name for pin in scope.moved} | {pin.component.name for pin in scope.unknown}
     manifests = manifests_at(scope.stack, scope.result) if moved else ()
     for component in scope.stack.pins.components.values():
         if component.name not in moved or not component.also or component.skip is not None:
             continue
         first, *others = pinned_sites(scope.stack, component, scope.gitlinks, manifests) or (None,)
         for site in others:
-            if first is not None and site.commit != first.commit:
+            if first is not None and site.commit != first.commit and not (site.unknown or first.unknown):
                 message = f"{site.place} pins {site.text}, and {first.place} pins {first.text}"
                 yield Finding(rule="PIN009", component=component.name, path=site.place, line=site.line, message=message)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinctl.flows.floors import manifests_at
-from pinctl.flows.sites import PinnedSite, pinned_sites
+from pinctl.flows.sites import PinnedSite, entries_of, site_of
 from pinctl.flows.stack import Stack
 from pinctl.model.entry import Entry
 from pinctl.model.oid import Oid
@@ -60,6 +60,7 @@ class MovedPin:
         before: the pin on the target's tip; None where there is none.
         renamed_from: the path it had there, where it was another.
         guessed: whether that is so only since one path went away and another came.
+        before_unknown: why the pin on the target's tip could not be found out, where there is one.
     """
 
     component: Component
@@ -69,6 +70,15 @@ class MovedPin:
     renamed_from: str | None = None
     guessed: bool = False
     entry: Entry | None = None
+    before_unknown: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownPin:
+    """A pin in a manifest that the range sets, and that names nothing which can be found."""
+
+    component: Component
+    site: PinnedSite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +89,7 @@ class Scope:
         result: the commit that would stand on the target after the range has landed there.
         gitlinks: the pins of the result.
         moved: those that differ from the target's tip; all of them where everything is to be judged.
+        unknown: those that differ and could not be found out.
         submodules: the sections of .gitmodules in the result.
         touched: the paths that differ between the target's tip and the result.
         plans: the landing plans.
@@ -91,6 +102,7 @@ class Scope:
     gitlinks: dict[str, Oid]
     gitlinks_before: dict[str, Oid]
     moved: tuple[MovedPin, ...]
+    unknown: tuple[UnknownPin, ...]
     submodules: tuple[Submodule, ...]
     submodules_before: tuple[Submodule, ...]
     touched: frozenset[str]
@@ -121,8 +133,9 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         if everything or before.get(path) != pin
     )
     touched = changed_paths(repository, before=base, after=result) if base is not None else ()
+    entries: tuple[MovedPin | UnknownPin, ...] = ()
     if everything or not set(stack.pins.superproject.manifests).isdisjoint(touched):
-        moved = (*moved, *_moved_entries(stack, base, result, everything=everything))
+        entries = tuple(_moved_entries(stack, base, result, everything=everything))
     return Scope(
         stack=stack,
         range=judged,
@@ -130,7 +143,8 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         result=result,
         gitlinks=gitlinks,
         gitlinks_before=before,
-        moved=moved,
+        moved=(*moved, *(pin for pin in entries if isinstance(pin, MovedPin))),
+        unknown=tuple(pin for pin in entries if isinstance(pin, UnknownPin)),
         submodules=submodules,
         submodules_before=submodules_before,
         touched=frozenset(touched),
@@ -138,28 +152,38 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
     )
 
 
-def _moved_entries(stack: Stack, base: Oid | None, result: Oid, *, everything: bool) -> Iterator[MovedPin]:
-    """Finds the pins in manifests that differ between the target's tip and the result."""
+def _moved_entries(stack: Stack, base: Oid | None, result: Oid, *, everything: bool) -> Iterator[MovedPin | UnknownPin]:
+    """Finds the pins in manifests that differ between the target's tip and the result.
+
+    They are compared as they are written: what an entry means is asked of its remote only where it moved.
+    """
     now = manifests_at(stack, result)
     then = manifests_at(stack, base) if base is not None else ()
     for component in stack.pins.components.values():
-        if component.skip is not None or len(component.sites) == (component.gitlink is not None):
+        if component.skip is not None:
             continue
-        before = {(site.place, site.entry.key_path): site for site in _sites(stack, component, then) if site.entry}
-        for site in _sites(stack, component, now):
-            former = before.get((site.place, site.entry.key_path)) if site.entry else None
-            if site.commit is not None and (everything or former is None or former.text != site.text):
-                yield MovedPin(
-                    component=component,
-                    path=site.place,
-                    before=former.commit if former else None,
-                    after=site.commit,
-                    entry=site.entry,
-                )
+        before = {(entry.manifest, entry.key_path): entry for entry in _entries(component, then)}
+        for entry in _entries(component, now):
+            former = before.get((entry.manifest, entry.key_path))
+            if not everything and former is not None and (former.kind, former.text) == (entry.kind, entry.text):
+                continue
+            site = site_of(stack, component, entry)
+            if site.commit is None:
+                yield UnknownPin(component=component, site=site)
+                continue
+            formerly = site_of(stack, component, former) if former is not None else None
+            yield MovedPin(
+                component=component,
+                path=site.place,
+                before=formerly.commit if formerly else None,
+                after=site.commit,
+                entry=entry,
+                before_unknown=formerly.unknown if formerly else None,
+            )
 
 
-def _sites(stack: Stack, component: Component, manifests: tuple[TomlSource, ...]) -> tuple[PinnedSite, ...]:
-    return tuple(site for site in pinned_sites(stack, component, {}, manifests) if site.entry is not None)
+def _entries(component: Component, manifests: tuple[TomlSource, ...]) -> tuple[Entry, ...]:
+    return tuple(entry for manifest in manifests for entry in entries_of(component, manifest))
 
 
 def _result(stack: Stack, base: Oid | None, head: Oid, before: dict[str, Oid]) -> tuple[Oid, dict[str, Oid]]:

@@ -8,6 +8,7 @@ import pytest
 
 from support import Pinctl
 from support.replay import PADDED, PLAN, ReplayStack, replay_stack
+from support.rig import as_checked
 from support.stack import replaced
 
 NAME = "router-replay-pd"
@@ -78,6 +79,11 @@ def test_it_lands_with_the_router_s_release_in_one_commit(stack: ReplayStack, pi
     assert manifest.count("/v0.2.3/vllm_router-0.2.3-") == 2
     assert "0.2.2" not in manifest
     assert repo.git("log", "--format=%s", f"main..{landing['branch']}").count("\n") == 0
+    checked = as_checked(
+        pinctl("check", "--format", "json", "--base", "main", "--head", landing["branch"], cwd=repo.directory)
+    )
+    # The certificate covers the states between, and what waits in them counts neither for nor against.
+    assert [item for item in checked.findings if item["rule"].startswith("MTX")] == []
     rehearsed = answer(pinctl, stack, "plan", NAME)
     assert [item["for"] for item in rehearsed["constraints"]] == [FEATURE]
 

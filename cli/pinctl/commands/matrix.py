@@ -147,9 +147,7 @@ def _refuse_what_does_not_go_together(options: _Options) -> None:
     if options.merge and not options.files:
         raise BadInputError("--merge needs the files of the shards, or a directory of them")
     if options.merge and (chosen or options.shard is not None or jobs):
-        raise BadInputError(
-            "--merge runs nothing: it goes with no other choice of what is run"
-        )
+        raise BadInputError("--merge runs nothing: it goes with no other choice of what is run")
     if jobs and options.shard is not None:
         raise BadInputError("--format github-matrix lists all shards: it goes with no --shard")
     if options.record is not None and (options.merge or options.shard is not None or jobs):

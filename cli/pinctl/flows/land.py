@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
+from pinctl.flows.choice import choose, contract_of
 from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.message import heading_of, heading_of_plan
 from pinctl.flows.prove import Evidence, gather, prove
@@ -12,12 +13,10 @@ from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing,
 from pinctl.flows.resolve import pulls_of, resolve
 from pinctl.flows.stack import Stack
 from pinctl.flows.stage import dirty_target_files, stage
-from pinctl.flows.variants import axes_of, named_clients, named_servers
 from pinctl.flows.workspace import open_stack, require_pins
 from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
 from pinctl.model.matrix import Matrix
-from pinctl.model.plan import Contract, LandingPlan
-from pinctl.model.variant import parse_spec
+from pinctl.model.plan import LandingPlan
 from pinctl.model.where import Where
 from pinctl.tools import uv
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
@@ -101,28 +100,24 @@ def compare(
     if not servers and not clients:
         evidence = examine(where, name, onto=onto, tell=tell)
         return evidence if isinstance(evidence, Objections) else evidence.matrix
-    pins = require_pins(where)
-    plan = read_plan(name, pins)
-    contract = _contract(plan)
-    specs = [parse_spec(text) for text in (*servers, *clients)]
-    needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
-    stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
-    named = named_servers(servers, stack, pins.superproject.name)
-    chosen = named_clients(clients, stack, pins, contract)
-    if stack is not None and (not servers or not clients):
-        bump = resolve(stack, plan, onto=onto)
-        staged = bump if isinstance(bump, Objections) else stage(stack, bump)
-        if isinstance(staged, Objections):
-            return staged
-        axes = axes_of(stack, plan, contract, staged)
-        named, chosen = named or axes.servers, chosen or axes.clients
-    return run_matrix(stack, plan, contract, servers=named, clients=chosen, required=None, tell=tell)
+    found = choose(where, name, servers=servers, clients=clients, onto=onto)
+    if isinstance(found, Objections):
+        return found
+    return run_matrix(
+        found.stack,
+        found.plan,
+        found.contract,
+        servers=found.servers,
+        clients=found.clients,
+        required=None,
+        tell=tell,
+    )
 
 
 def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
     """Stages a plan and gathers its matrix and order proof, whatever they say."""
     stack, plan = _open(where, name)
-    contract = _contract(plan)
+    contract = contract_of(plan)
     tell(f"resolving {name}")
     bump = resolve(stack, plan, onto=onto)
     staged = bump if isinstance(bump, Objections) else stage(stack, bump)
@@ -150,15 +145,6 @@ def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
     pins = require_pins(where)
     plan = read_plan(name, pins)
     return open_stack(where).with_pulls(pulls_of(plan)), plan
-
-
-def _contract(plan: LandingPlan) -> Contract:
-    if plan.contract is None:
-        raise BadInputError(
-            f"{plan.path} has no [contract], so there is nothing to compare",
-            hint="Give it a server probe, client probes and cases.",
-        )
-    return plan.contract
 
 
 def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> Landing | Objections:

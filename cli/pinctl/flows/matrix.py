@@ -95,14 +95,15 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
         case Code():
             probe = run.contract.server
             try:
-                found = bodies_of(_code_recipe(run, server, probe), probe, [case.truth() for case in run.cases])
+                found = bodies_of(code_recipe(run.stack, server, probe), probe, [case.truth() for case in run.cases])
             except CouldNotFindOutError as error:
                 return error.message
             run.tell(f"server {server.label}: done")
             return found
 
 
-def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
+def client_recipe(stack: Stack | None, client: Client, probe: Probe) -> Recipe:
+    """Returns what a client's environment is made of."""
     match client:
         case Release():
             return Recipe(
@@ -113,11 +114,15 @@ def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
                 dependencies=probe.dependencies,
             )
         case Code():
-            return _code_recipe(run, client, probe)
+            return code_recipe(stack, client, probe)
 
 
-def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
-    stack = run.stack
+def code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
+    """Returns what the environment of code at a commit is made of.
+
+    Raises:
+        CouldNotFindOutError: there is no checkout of the superproject, which knows where the code is.
+    """
     if stack is None:
         raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
     if code.component == stack.name:
@@ -149,27 +154,28 @@ def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] 
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
     probe = run.contract.clients[client.component]
-    cases = tuple(case for case in run.cases if _needed(case, (*probe.reads, *probe.relays)))
+    cases = tuple(case for case in run.cases if needed(case, (*probe.reads, *probe.relays)))
     sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
     try:
-        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent)
+        decoded = decoded_by(client_recipe(run.stack, client, probe), probe, sent)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
-    results = tuple(_judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
+    results = tuple(judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
     run.tell(f"{server.label} x {client.label}: done")
     return replace(cell, cases=results)
 
 
-def _needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
+def needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
     """Returns the fields of a case that a client needs: those that the case has a true value for."""
     truth: Mapping[str, Any] = case.truth()
     return tuple(field for field in fields if truth.get(field) is not None)
 
 
-def _judged(case: "Case", probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
+def judged(case: "Case", probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
+    """Judges what a client made of the fields that it needs of a case."""
     truth: Mapping[str, Any] = case.truth()
     results: list[FieldResult] = []
-    for field in _needed(case, (*probe.reads, *probe.relays)):
+    for field in needed(case, (*probe.reads, *probe.relays)):
         if body.text is None:
             results.append(FieldResult(field=field, verdict=Verdict.UNKNOWN, reason=body.failure or "no body"))
             continue

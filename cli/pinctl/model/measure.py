@@ -108,7 +108,7 @@ class Figures:
     @property
     def title(self) -> str:
         """Whose figures these are."""
-        return self.server if self.client is None else f"{self.server} x {self.client}"
+        return _title(self.server, self.client)
 
     def value(self, measure: Measure) -> float | None:
         """Returns one figure; None where there is none."""
@@ -239,7 +239,13 @@ def _ratio(budget: Budget, of: str, against: str, client: str | None, measured: 
         value = None if figures is None else figures.value(budget.measure)
         if figures is None or value is None:
             words = "was not measured" if figures is None else f"{figures.verdict}: {figures.reason}"
-            return f"{label if reader is None else f'{label} x {reader}'}: {words}"
+            return f"{_title(label, reader)}: {words}"
         values.append(value)
     over, under = values
-    return over / under if under else f"{against} has 0 {budget.measure}, and nothing is a ratio of that"
+    if not under:
+        return f"{_title(against, reader)}: 0 {budget.measure}, and nothing is a ratio of that"
+    return over / under
+
+
+def _title(server: str, client: str | None) -> str:
+    return server if client is None else f"{server} x {client}"

@@ -54,17 +54,17 @@ def timed(call: Call, repeat: int) -> Times:
     """
     times = []
     was_enabled = gc.isenabled()
-    for _ in range(repeat):
-        gc.collect()
-        gc.disable()
-        try:
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(repeat):
             start = time.perf_counter()
             kept = call()
             times.append(time.perf_counter() - start)
             del kept
-        finally:
-            if was_enabled:
-                gc.enable()
+    finally:
+        if was_enabled:
+            gc.enable()
     return Times(best=min(times), median=statistics.median(times))
 
 

@@ -53,6 +53,7 @@ def show(what: str, value: float, other: str, other_value: float, *, authors: fl
 def bench_wire() -> None:
     """Compares the wire forms at the size of prime-rl #3900: 12,500 tokens in one response."""
     print("wire forms, 12,500 tokens: bytes, strict decoding (s), objects that the garbage collector tracks")
+    print("  (pinctl's decoders are strict, and hand out lists; the authors' client keeps arrays)")
     plain = replace(CASES["long"], sampling_mask=None, routed_experts=None)
     masked = replace(CASES["long"], routed_experts=None)
     for title, case, size, parsing in (

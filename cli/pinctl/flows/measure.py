@@ -63,7 +63,6 @@ def measure(
     # Imported here: the wire forms bring numpy, and other flows need neither.
     from pinctl.flows.reference import reference_figures  # noqa: PLC0415
     from pinctl.wire.cases import CASES  # noqa: PLC0415
-    from pinctl.wire.forms import encode_response  # noqa: PLC0415
 
     choice = choose(where, name, servers=servers, clients=clients, onto=onto)
     if isinstance(choice, Objections):
@@ -76,8 +75,7 @@ def measure(
     figures = {form: encoder for form, (encoder, _) in reference.items()}
     code: dict[Server, Figures] = {}
     sent: dict[Server, Body] = {
-        form: Body(text=encode_response(form.form, case).decode()) if encoder.size else Body(failure=encoder.reason)
-        for form, encoder in figures.items()
+        server: _reference_body(server, figures[server], case) for server, _ in pairs if isinstance(server, Wire)
     }
     for server in choice.servers:
         if isinstance(server, Code):
@@ -201,6 +199,14 @@ def _pythons(choice: Choice, pairs: Pairs, tell: Tell) -> dict[Server | Client, 
     variants = [*(server for server in choice.servers if isinstance(server, Code)), *clients]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         return dict(zip(variants, pool.map(made, variants), strict=True))
+
+
+def _reference_body(form: Wire, figures: Figures, case: "Case") -> Body:
+    from pinctl.wire.forms import encode_response  # noqa: PLC0415
+
+    if figures.verdict is not Verdict.OK:
+        return Body(failure=figures.reason)
+    return Body(text=encode_response(form.form, case).decode())
 
 
 def _server(run: _Run, server: Code) -> tuple[Figures, Body]:

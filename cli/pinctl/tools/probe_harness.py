@@ -16,6 +16,9 @@ from typing import IO, Any, TypedDict
 
 PROTOCOL = 1
 
+ENOUGH = 0.25
+"""Seconds after which a call that was timed as often as asked is not timed again: short calls vary most."""
+
 Call = Callable[[], object]
 
 
@@ -47,17 +50,16 @@ def timed(call: Call, repeat: int) -> Times:
 
     Args:
         call: what is timed; it should have been called once before, for what it does only the first time.
-        repeat: how often.
+        repeat: how often at least; a short call is timed until `ENOUGH` seconds have gone into it.
 
     Returns:
         The shortest and the median time.
     """
-    times = []
+    times: list[float] = []
     was_enabled = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
-        for _ in range(repeat):
+        while len(times) < repeat or sum(times) < ENOUGH:
             start = time.perf_counter()
             kept = call()
             times.append(time.perf_counter() - start)
@@ -70,13 +72,16 @@ def timed(call: Call, repeat: int) -> Times:
 
 def tracked(call: Call) -> int:
     """Counts the objects that a call's result, held alive, adds to what each full garbage collection walks over."""
-    gc.collect()
-    before = len(gc.get_objects())
-    kept = call()
-    gc.collect()
-    count = len(gc.get_objects()) - before
-    del kept
-    return max(count, 0)
+    # What is there already takes no part in collections nor in the count.
+    gc.freeze()
+    try:
+        kept = call()
+        gc.collect()
+        count = len(gc.get_objects())
+        del kept
+    finally:
+        gc.unfreeze()
+    return count
 
 
 def _load(path: str) -> ModuleType:

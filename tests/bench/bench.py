@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 
 from pinctl.demo.build import build_demo
-from pinctl.flows.reference import reference_figures
+from pinctl.flows.form_figures import reference_figures
 from pinctl.wire.cases import CASES
 from pinctl.wire.sampling_mask import SamplingMask, encode_dense, encode_vllm
 

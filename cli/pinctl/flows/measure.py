@@ -61,7 +61,7 @@ def measure(
         The figures, or what keeps the plan from being staged.
     """
     # Imported here: the wire forms bring numpy, and other flows need neither.
-    from pinctl.flows.reference import reference_figures  # noqa: PLC0415
+    from pinctl.flows.form_figures import reference_figures  # noqa: PLC0415
     from pinctl.wire.cases import CASES  # noqa: PLC0415
 
     choice = choose(where, name, servers=servers, clients=clients, onto=onto)
@@ -210,7 +210,7 @@ def _reference_body(form: Wire, figures: Figures, case: "Case") -> Body:
 
 
 def _server(run: _Run, server: Code) -> tuple[Figures, Body]:
-    from pinctl.flows.reference import parsed_objects  # noqa: PLC0415
+    from pinctl.flows.form_figures import parsed_objects  # noqa: PLC0415
 
     figures, python = Figures(server=server.label, verdict=Verdict.UNKNOWN), run.pythons[server]
     if isinstance(python, str):

@@ -24,7 +24,9 @@ def measure_text(measured: Measured) -> RenderableType:
     In brackets: the ratio to the first row that has the figure; of the clients, to the first row of the same client.
     """
     without = f", without {', '.join(measured.without)}" if measured.without else ""
-    heading = f"case {measured.case}: {measured.tokens:,} tokens{without}; times are the best of {measured.repeat}"
+    heading = (
+        f"case {measured.case}: {measured.tokens:,} tokens{without}; times are the best of {measured.repeat} or more"
+    )
     parts: list[RenderableType] = [Text(heading, style="dim"), Text(), _servers(measured.servers)]
     if measured.clients:
         parts += [Text(), _clients(measured.clients)]

@@ -93,7 +93,8 @@ def measure(
         ),
         names={**_names(choice), **{form.label: form.label for form in figures}},
         judging=_judging(choice),
-        chosen=choice.named_servers or choice.named_clients,
+        named_servers=choice.named_servers,
+        named_clients=choice.named_clients,
         budgets=measuring.budgets,
     )
 

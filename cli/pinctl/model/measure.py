@@ -165,7 +165,8 @@ class Measured:
         clients: the figures of each pair.
         names: the labels that the words of budgets stand for.
         judging: by component, the labels of the clients that budgets are judged by.
-        chosen: whether the user named the variants, on either side.
+        named_servers: whether the user named the servers, and so asked about no others.
+        named_clients: whether the user named the clients.
         budgets: the plan's.
     """
 
@@ -178,7 +179,8 @@ class Measured:
     clients: tuple[Figures, ...]
     names: Mapping[str, str]
     judging: Mapping[str, tuple[str, ...]]
-    chosen: bool
+    named_servers: bool
+    named_clients: bool
     budgets: tuple[Budget, ...]
 
     def figures(self, server: str, client: str | None = None) -> Figures | None:
@@ -213,12 +215,15 @@ def judge(budget: Budget, measured: Measured) -> JudgedBudget:
     judged = JudgedBudget(
         budget=budget, of=of or budget.of, against=against or budget.against, verdict=BudgetVerdict.UNKNOWN
     )
-    if of is None or against is None or not clients:
-        absent = budget.of if of is None else budget.against if against is None else budget.client
-        if measured.chosen:
-            reason = f"{absent} is not among the variants that were named"
-            return replace(judged, verdict=BudgetVerdict.NOT_JUDGED, reason=reason)
+    if of is None or against is None:
+        absent = budget.of if of is None else budget.against
+        if measured.named_servers:
+            return _not_judged(judged, absent)
         return replace(judged, reason=f"there is no server {absent} the plan's changes")
+    if not clients:
+        if measured.named_clients:
+            return _not_judged(judged, budget.client)
+        return replace(judged, reason=f"there is no client {budget.client}")
     ratios = []
     for client in clients:
         ratio = _ratio(budget, of, against, client, measured)
@@ -228,6 +233,11 @@ def judge(budget: Budget, measured: Measured) -> JudgedBudget:
     largest, worst = max(ratios, key=lambda pair: pair[0])
     verdict = BudgetVerdict.KEPT if largest <= budget.at_most else BudgetVerdict.BROKEN
     return replace(judged, verdict=verdict, client=worst, ratio=largest)
+
+
+def _not_judged(judged: JudgedBudget, absent: str | None) -> JudgedBudget:
+    reason = f"{absent} is not among the variants that were named"
+    return replace(judged, verdict=BudgetVerdict.NOT_JUDGED, reason=reason)
 
 
 def _ratio(budget: Budget, of: str, against: str, client: str | None, measured: Measured) -> float | str:

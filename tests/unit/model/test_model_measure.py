@@ -46,7 +46,8 @@ MEASURED = Measured(
     ),
     names={BEFORE: OLD, AFTER: NEW, "wire:vllm": "wire:vllm", "wire:packed": "wire:packed"},
     judging={"renderers": ("renderers@1", "renderers@2"), "verifiers": ("verifiers@1",)},
-    chosen=False,
+    named_servers=False,
+    named_clients=False,
     budgets=(),
 )
 BYTES = Budget(measure=Measure.BYTES, of=AFTER, against=BEFORE, at_most=0.4, place=PLACE)
@@ -102,6 +103,16 @@ def test_the_clients_of_a_component_must_each_be_within_the_budget() -> None:
         (budget("decode", client="renderers"), {"clients": ()}, f"{NEW} x renderers@1: was not measured"),
         (budget("bytes"), {"names": {AFTER: NEW}}, "there is no server before the plan's changes"),
         (
+            budget("bytes"),
+            {"names": {AFTER: NEW}, "named_clients": True},
+            "there is no server before the plan's changes",
+        ),
+        (
+            budget("decode", client="renderers"),
+            {"judging": {}, "named_servers": True},
+            "there is no client renderers",
+        ),
+        (
             budget("objects", client="renderers"),
             {"judging": {"renderers": ("renderers@2",)}},
             f"{OLD} x renderers@2: 0 objects, and nothing is a ratio of that",
@@ -124,7 +135,7 @@ def test_a_budget_that_cannot_be_measured_is_unknown(what: Budget, changes: dict
 def test_a_budget_about_other_variants_than_the_named_ones_is_not_judged(
     what: Budget, changes: dict[str, Any], of: str, absent: str
 ) -> None:
-    measured = replace(MEASURED, chosen=True, budgets=(what,), **changes)
+    measured = replace(MEASURED, named_servers=True, named_clients=True, budgets=(what,), **changes)
     (judged,) = measured.judged
     assert judged == JudgedBudget(
         budget=what,

@@ -1,8 +1,10 @@
 """Says what a landing plan intends: changes, their order, the pins that move, and the contract to keep."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from pinctl.model.measure import Measuring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +67,13 @@ class Contract:
     Attributes:
         cases: names of cases with known true values.
         clients: by component.
+        measuring: what `matrix --measure` measures, and the budgets.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
+    measuring: Measuring = field(default_factory=Measuring)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,7 +108,7 @@ def responses_of_code(
     """Returns what the server's code at a commit sends for each case, or why it cannot be asked."""
     probe = contract.server
     try:
-        return bodies_of(_code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
+        return bodies_of(code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
     except CouldNotFindOutError as error:
         return error.message
 
@@ -125,7 +125,8 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
                 return responses_of_code(run.stack, run.contract, server, run.cases)
 
 
-def _client_recipe(run: _Run, client: Code | Release, probe: Probe) -> Recipe:
+def client_recipe(stack: Stack | None, client: Code | Release, probe: Probe) -> Recipe:
+    """Returns what a client's environment is made of."""
     match client:
         case Release():
             return Recipe(
@@ -136,10 +137,15 @@ def _client_recipe(run: _Run, client: Code | Release, probe: Probe) -> Recipe:
                 dependencies=probe.dependencies,
             )
         case Code():
-            return _code_recipe(run.stack, client, probe)
+            return code_recipe(stack, client, probe)
 
 
-def _code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
+def code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
+    """Returns what the environment of code at a commit is made of.
+
+    Raises:
+        CouldNotFindOutError: there is no checkout of the superproject, which knows where the code is.
+    """
     if stack is None:
         raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
     if code.component == stack.name:
@@ -176,13 +182,13 @@ def _judged_cell(run: _Run, server: Server, client: Client, bodies: Mapping[str,
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
     reads, relays = _fields_of(run, client)
-    cases = tuple(case for case in run.cases if _needed(case, (*reads, *relays)))
+    cases = tuple(case for case in run.cases if needed(case, (*reads, *relays)))
     sent: Sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
     try:
         decoded = _decoded(run, client, sent)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
-    results = tuple(_judged(case, reads, relays, bodies[case.name], decoded.get(case.name, {})) for case in cases)
+    results = tuple(judged(case, reads, relays, bodies[case.name], decoded.get(case.name, {})) for case in cases)
     return replace(cell, cases=results)
 
 
@@ -204,21 +210,22 @@ def _decoded(run: _Run, client: Client, sent: Sent) -> Mapping[str, Mapping[str,
     probe = run.contract.clients[client.component]
     took = partial(run.clock.add, client.label)
     # Where no server gave a body there is nothing to ask, and no environment is needed for it.
-    return decoded_by(_client_recipe(run, client, probe), probe, sent, took) if sent else {}
+    return decoded_by(client_recipe(run.stack, client, probe), probe, sent, took) if sent else {}
 
 
-def _needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
+def needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
     """Returns the fields of a case that a client needs: those that the case has a true value for."""
     truth: Mapping[str, Any] = case.truth()
     return tuple(field for field in fields if truth.get(field) is not None)
 
 
-def _judged(
+def judged(
     case: "Case", reads: tuple[str, ...], relays: tuple[str, ...], body: Body, decoded: Mapping[str, Decoded]
 ) -> CaseResult:
+    """Judges what a client made of the fields that it needs of a case."""
     truth: Mapping[str, Any] = case.truth() if body.truth is None else body.truth
     results: list[FieldResult] = []
-    for field in _needed(case, (*reads, *relays)):
+    for field in needed(case, (*reads, *relays)):
         if body.refusal is not None:
             results.append(FieldResult(field=field, verdict=Verdict.REJECTS, reason=body.refusal))
             continue

@@ -29,6 +29,19 @@ class Versions:
     waits: Mapping[tuple[str, str], tuple[Constraint, ...]]
 
 
+def wanted_for_landing(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, axes: Axes) -> Versions:
+    """Returns the variants of a landing and the cells that it needs: for its order, and for the contract's mode."""
+    waits = axes.required(plan, superproject=stack.name)
+    if contract.mode is None:
+        return Versions(servers=axes.servers, clients=axes.clients, waits=waits)
+    versions = versions_of(stack, plan, contract, staged, axes, mode=contract.mode)
+    return Versions(
+        servers=tuple(dict.fromkeys((*versions.servers, *axes.servers))),
+        clients=tuple(dict.fromkeys((*versions.clients, *axes.clients))),
+        waits={**versions.waits, **waits},
+    )
+
+
 def versions_of(
     stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, axes: Axes, *, mode: Mode
 ) -> Versions:

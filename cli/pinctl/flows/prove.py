@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pinctl.flows.certify import certify
 from pinctl.flows.matrix import Tell, run_matrix
-from pinctl.flows.modes import Versions, versions_of
+from pinctl.flows.modes import wanted_for_landing
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
@@ -40,19 +40,6 @@ def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, 
     # The order asks each cell for what its states need; the matrix, for what any of them needs.
     order = _order(stack, plan, axes, matrix)
     return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes)
-
-
-def wanted_for_landing(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, axes: Axes) -> Versions:
-    """Returns the variants of a landing and the cells that it needs: for its order, and for the contract's mode."""
-    waits = axes.required(plan, superproject=stack.name)
-    if contract.mode is None:
-        return Versions(servers=axes.servers, clients=axes.clients, waits=waits)
-    versions = versions_of(stack, plan, contract, staged, axes, mode=contract.mode)
-    return Versions(
-        servers=tuple(dict.fromkeys((*versions.servers, *axes.servers))),
-        clients=tuple(dict.fromkeys((*versions.clients, *axes.clients))),
-        waits={**versions.waits, **waits},
-    )
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:

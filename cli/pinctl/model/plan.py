@@ -1,9 +1,10 @@
 """Says what a landing plan intends: changes, their order, the pins that move, and the contract to keep."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinctl.model.measure import Measuring
 from pinctl.model.mode import Mode
 
 
@@ -68,11 +69,13 @@ class Contract:
         cases: names of cases with known true values.
         clients: by component.
         mode: how far back a landing must be compatible, beside what its order needs; None for no further.
+        measuring: what `matrix --measure` measures, and the budgets.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
+    measuring: Measuring = field(default_factory=Measuring)
     mode: Mode | None = None
 
 

@@ -14,6 +14,7 @@ from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
 from pinctl.tools.constraint_mistakes import constraint_mistakes
 from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
+from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
 DIRECTORY = "landing_plans"
@@ -62,6 +63,7 @@ class _Contract(Shape):
     server: Annotated[_Probe, BeforeValidator(_probe_table)]
     cases: tuple[Text, ...] = Field(min_length=1)
     clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
+    measure: MeasureTable = MeasureTable()
     mode: Text | None = None
 
 
@@ -124,18 +126,19 @@ def read_plan(
         path=path,
         title=file.title,
         changes=tuple(Change(**change.model_dump()) for change in file.changes),
-        contract=_contract(path, file.contract) if file.contract else None,
+        contract=_contract(source, file.contract) if file.contract else None,
         third_party=file.lock.third_party == "move",
         constraints=tuple(Constraint(**item.model_dump()) for item in file.constraints),
     )
 
 
-def _contract(path: Path, shape: _Contract) -> Contract:
+def _contract(source: TomlSource, shape: _Contract) -> Contract:
     return Contract(
-        server=_probe(path, shape.server),
-        clients={name: _probe(path, probe) for name, probe in shape.clients.items()},
+        server=_probe(source.path, shape.server),
+        clients={name: _probe(source.path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
         mode=Mode(shape.mode) if shape.mode is not None else None,
+        measuring=measuring_of(source, shape.measure),
     )
 
 
@@ -164,6 +167,7 @@ def _mistakes(source: TomlSource, pins: Pins, is_file: Callable[[Path], bool]) -
     contract = source.at(("contract",))
     if isinstance(contract, dict):
         yield from _contract_mistakes(source, pins, contract, is_file)
+        yield from measure_mistakes(source, contract)
 
 
 def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:

@@ -1,12 +1,14 @@
 """Asks probes: starts one in its environment, hands it requests, and reads its answers as untrusted text."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pinctl.model.judgement import Decoded
+from pinctl.model.measure import Sample
 from pinctl.model.plan import Probe
 from pinctl.tools import probe_harness
 from pinctl.tools.places import scratch
@@ -45,15 +47,7 @@ def ask_server(probe: Probe, python: Path, truths: Iterable[Mapping[str, Any]]) 
     """
     cases = {truth["name"]: {"role": "server", "case": truth} for truth in truths}
     answers, lost = _ask(probe, python, cases)
-    bodies = {}
-    for name in cases:
-        answer = answers.get(name, {"failure": lost})
-        body, failure = answer.get("body"), answer.get("failure")
-        if isinstance(body, str):
-            bodies[name] = Body(text=body)
-        else:
-            bodies[name] = Body(failure=f"the server failed: {failure or 'no body'}")
-    return bodies
+    return {name: _body(answers.get(name, {"failure": lost})) for name in cases}
 
 
 def ask_client(
@@ -69,20 +63,88 @@ def ask_client(
     Returns:
         What the client made of each field, by case; a failure for each that got no answer.
     """
-    fields = {"reads": probe.reads, "relays": probe.relays}
-    cases = {
-        name: {"role": "client", "case": name, "body": body, "request": request, **fields}
-        for name, (body, request) in bodies.items()
-    }
+    cases = {name: _question(probe, name, body, request) for name, (body, request) in bodies.items()}
     answers, lost = _ask(probe, python, cases)
-    decoded = {}
-    for name in cases:
-        answer = answers.get(name, {}).get("fields")
-        decoded[name] = {
-            field: _decoded(answer.get(field) if isinstance(answer, dict) else None, lost)
-            for field in (*probe.reads, *probe.relays)
-        }
-    return decoded
+    return {name: _fields(probe, answers.get(name, {}), lost) for name in cases}
+
+
+def measure_server(probe: Probe, python: Path, truth: Mapping[str, Any], *, repeat: int) -> tuple[Body, Sample]:
+    """Has a server probe encode one case again and again.
+
+    Args:
+        probe: the probe.
+        python: the interpreter of the server's environment.
+        truth: the case's true values, with its `name`.
+        repeat: how often the encoding is timed.
+
+    Returns:
+        The body, and what writing it took.
+    """
+    name = truth["name"]
+    answers, lost = _ask(probe, python, {name: {"role": "server", "case": truth, "repeat": repeat}})
+    answer = answers.get(name, {"failure": lost})
+    return _body(answer), _sample(answer, lost)
+
+
+def measure_client(
+    probe: Probe, python: Path, case: str, body: str, request: Mapping[str, Any], *, repeat: int
+) -> tuple[dict[str, Decoded], Sample]:
+    """Has a client probe decode one body again and again.
+
+    Args:
+        probe: the probe, which says which fields the client reads and relays.
+        python: the interpreter of the client's environment.
+        case: the case's name.
+        body: what the server sent.
+        request: what the client asked for.
+        repeat: how often the decoding is timed.
+
+    Returns:
+        What the client made of each field, and what reading the body took.
+    """
+    answers, lost = _ask(probe, python, {case: {**_question(probe, case, body, request), "repeat": repeat}})
+    answer = answers.get(case, {})
+    return _fields(probe, answer, lost), _sample(answer, lost)
+
+
+def _question(probe: Probe, case: str, body: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "role": "client",
+        "case": case,
+        "body": body,
+        "request": request,
+        "reads": probe.reads,
+        "relays": probe.relays,
+    }
+
+
+def _body(answer: Mapping[str, Any]) -> Body:
+    body = answer.get("body")
+    if isinstance(body, str):
+        return Body(text=body)
+    return Body(failure=f"the server failed: {answer.get('failure') or 'no body'}")
+
+
+def _fields(probe: Probe, answer: Mapping[str, Any], lost: str) -> dict[str, Decoded]:
+    fields = answer.get("fields")
+    return {
+        field: _decoded(fields.get(field) if isinstance(fields, dict) else None, lost)
+        for field in (*probe.reads, *probe.relays)
+    }
+
+
+def _sample(answer: Mapping[str, Any], lost: str) -> Sample:
+    match answer.get("measured"):
+        case {"failure": str(failure)}:
+            return Sample(failure=failure)
+        case {"best": float(best), "median": float(median), "objects": int(objects)} if (
+            0 < best <= median < math.inf and objects >= 0 and objects is not True and objects is not False
+        ):
+            return Sample(best=best, median=median, objects=objects)
+        case None:
+            return Sample(failure=lost)
+        case _:
+            return Sample(failure="the probe answered with a measure that is none")
 
 
 def _decoded(answer: Any, lost: str) -> Decoded:

@@ -18,6 +18,7 @@ from pinctl.model.variant import Client, Code, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.probe import Body
+from pinctl.tools.probe_answers import is_shallow
 
 if TYPE_CHECKING:
     from pinctl.wire.cases import Case
@@ -182,8 +183,9 @@ def _judged(case: "Case", probe: Probe, body: Body, decoded: Mapping[str, Decode
 
 
 def _on_the_wire(body: str, field: str) -> Any:
-    """Returns the value that a response carries under a field's name; None where it carries none."""
+    """Returns the value that a response carries under a field's name; None where it carries none that can be read."""
     try:
-        return json.loads(body)["choices"][0].get(field)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        value = json.loads(body)["choices"][0].get(field)
+    except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError):
         return None
+    return value if is_shallow(value) else None

@@ -8,6 +8,7 @@ from typing import Any
 from pinctl.model.matrix import FieldResult, Verdict
 
 _SHOWN = 160
+_MINUS_INFINITY = float("-inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +32,14 @@ def judge_read(field: str, *, truth: Any, decoded: Decoded) -> FieldResult:
     Args:
         field: the field's name.
         truth: the value that was put in; a logprob of None means that there is no evidence, which a client must refuse
-            or hand on as none.
+            or hand on as none; so does minus infinity, which cases write "-Infinity", and which may come as itself too.
         decoded: what the client made of it.
 
     Returns:
         The verdict with its reason.
     """
+    if field == "logprobs":
+        truth = [_MINUS_INFINITY if logprob == "-Infinity" else logprob for logprob in truth]
     unreadable = _unreadable(field, decoded, may_refuse=field == "logprobs" and not all(map(_is_evidence, truth)))
     if unreadable is not None:
         return unreadable
@@ -101,7 +104,7 @@ def _missing(field: str, reason: str) -> FieldResult:
 
 
 def _is_evidence(logprob: Any) -> bool:
-    return isinstance(logprob, int | float) and not isinstance(logprob, bool) and logprob > float("-inf")
+    return isinstance(logprob, int | float) and not isinstance(logprob, bool) and logprob > _MINUS_INFINITY
 
 
 def _is_empty(value: Any) -> bool:
@@ -113,14 +116,12 @@ def _is_empty(value: Any) -> bool:
 def _difference(field: str, truth: Any, value: Any) -> str | None:
     match field:
         case "logprobs":
-            return (
-                _sequence_difference(_rounded(truth), _rounded(value))
-                if _are_numbers(value)
-                else "not a list of numbers"
-            )
+            if not _are_numbers(value):
+                return "not a list of numbers"
+            return _sequence_difference(_rounded(truth), _with_gaps_of(truth, _rounded(value)))
         case "routed_experts" if isinstance(value, Mapping) and isinstance(truth, Mapping):
             if not _same(truth["start"], value.get("start")):
-                return f"rows start at {value.get('start')!r}, not at {truth['start']!r}"
+                return f"rows start at {_shorten(value.get('start'))}, not at {truth['start']!r}"
             return _sequence_difference(truth["ids"], value.get("ids"))
         case _:
             return _sequence_difference(truth, value)
@@ -135,6 +136,12 @@ def _are_numbers(value: Any) -> bool:
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
     """Rounds to float32: the precision that every wire form carries."""
     return [None if value is None else _as_float32(value) for value in values]
+
+
+def _with_gaps_of(truth: Sequence[float | None], values: list[float | None]) -> list[float | None]:
+    """Writes minus infinity for none where that is what was put in: either says that there is no evidence."""
+    gaps = {index for index, logprob in enumerate(truth) if logprob == _MINUS_INFINITY}
+    return [_MINUS_INFINITY if value is None and index in gaps else value for index, value in enumerate(values)]
 
 
 def _as_float32(value: float) -> float:

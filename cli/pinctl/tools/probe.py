@@ -10,9 +10,10 @@ from pinctl.model.judgement import Decoded
 from pinctl.model.plan import Probe
 from pinctl.tools import probe_harness
 from pinctl.tools.places import scratch
-from pinctl.tools.process import Ended, run
+from pinctl.tools.probe_answers import DEPTH_LIMIT, Answers, is_shallow, read_answers, words
+from pinctl.tools.process import run
 
-_TAIL = 300
+_DEEP = f"nested deeper than {DEPTH_LIMIT} levels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +41,16 @@ def ask_server(probe: Probe, python: Path, truths: Iterable[Mapping[str, Any]]) 
         The bodies by case; a failure for each case that got no answer.
     """
     cases = {truth["name"]: {"role": "server", "case": truth} for truth in truths}
-    answers, lost = _ask(probe, python, cases)
-    bodies = {}
-    for name in cases:
-        answer = answers.get(name, {"failure": lost})
-        body, failure = answer.get("body"), answer.get("failure")
-        if isinstance(body, str):
-            bodies[name] = Body(text=body)
-        else:
-            bodies[name] = Body(failure=f"the server failed: {failure or 'no body'}")
-    return bodies
+    answers = _ask(probe, python, cases)
+    return {name: _body(answers.by_case.get(name, {"failure": answers.lost})) for name in cases}
 
 
 def ask_client(
-    probe: Probe, python: Path, bodies: Mapping[str, tuple[str, Mapping[str, Any]]]
+    probe: Probe,
+    python: Path,
+    bodies: Mapping[str, tuple[str, Mapping[str, Any]]],
+    *,
+    only: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Decoded]]:
     """Has a client probe decode bodies.
 
@@ -61,65 +58,68 @@ def ask_client(
         probe: the probe, which says which fields the client reads and relays.
         python: the interpreter of the client's environment.
         bodies: by case, the body and what the client asked for.
+        only: by case, the one field that the client is to read of it, where it is not to be asked for all.
 
     Returns:
         What the client made of each field, by case; a failure for each that got no answer.
     """
-    fields = {"reads": probe.reads, "relays": probe.relays}
+    every = {"reads": probe.reads, "relays": probe.relays}
+    fields = {name: every for name in bodies} | {
+        name: {"reads": (one,), "relays": ()} for name, one in (only or {}).items()
+    }
     cases = {
-        name: {"role": "client", "case": name, "body": body, "request": request, **fields}
+        name: {"role": "client", "case": name, "body": body, "request": request, **fields[name]}
         for name, (body, request) in bodies.items()
     }
-    answers, lost = _ask(probe, python, cases)
+    answers = _ask(probe, python, cases)
     decoded = {}
     for name in cases:
-        answer = answers.get(name, {}).get("fields")
+        answer = answers.by_case.get(name, {}).get("fields")
         decoded[name] = {
-            field: _decoded(answer.get(field) if isinstance(answer, dict) else None, lost)
-            for field in (*probe.reads, *probe.relays)
+            field: _decoded(answer.get(field) if isinstance(answer, dict) else None, answers.lost)
+            for field in (*fields[name]["reads"], *fields[name]["relays"])
         }
     return decoded
+
+
+def _body(answer: Mapping[str, Any]) -> Body:
+    match answer:
+        case {"body": str(text)}:
+            return Body(text=text) if _is_shallow_body(text) else Body(failure=f"the server's body is {_DEEP}")
+        case {"failure": str(failure)}:
+            return Body(failure=f"the server failed: {words(failure)}")
+        case _:
+            return Body(failure="the server failed: no body")
+
+
+def _is_shallow_body(text: str) -> bool:
+    """Whether a body can be taken apart; one that is no JSON is for the clients to judge."""
+    try:
+        return is_shallow(json.loads(text))
+    except RecursionError:
+        return False
+    except ValueError:
+        return True
 
 
 def _decoded(answer: Any, lost: str) -> Decoded:
     match answer:
         case {"refusal": str(refusal)}:
-            return Decoded(refusal=refusal)
+            return Decoded(refusal=words(refusal))
         case {"failure": str(failure)}:
-            return Decoded(failure=failure)
+            return Decoded(failure=words(failure))
         case {"value": value}:
-            return Decoded(value=value)
+            return Decoded(value=value) if is_shallow(value) else Decoded(failure=f"the client's value is {_DEEP}")
         case _:
             return Decoded(failure=lost)
 
 
-def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], str]:
-    """Returns the answers by case, and why one that is not there is not."""
+def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> Answers:
+    """Runs a probe over cases and returns its answers."""
     feed = "".join(json.dumps(case) + "\n" for case in cases.values()).encode()
     harness = Path(probe_harness.__file__)
     with scratch() as home:
         # Nothing of the user's environment: neither secrets nor settings reach the code under test.
         env = {"HOME": str(home), "TMPDIR": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
         ended = run([python, "-I", harness, probe.path], cwd=home, env=env, stdin=feed, seconds=probe.seconds)
-    answers: dict[str, dict[str, Any]] = {}
-    failure: str | None = None
-    for line in ended.stdout.splitlines():
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            failure = failure or "the probe answered what is not JSON"
-            continue
-        if isinstance(answer, dict) and isinstance(answer.get("case"), str):
-            answers[answer["case"]] = answer
-        elif isinstance(answer, dict) and isinstance(answer.get("failure"), str):
-            failure = answer["failure"]
-    return answers, failure or _why_lost(probe, ended)
-
-
-def _why_lost(probe: Probe, ended: Ended) -> str:
-    if ended.timed_out:
-        return f"the probe took longer than {probe.seconds:g} s and was ended"
-    if ended.status == 0:
-        return "the probe gave no answer"
-    words = " ".join(ended.stderr.split())
-    return f"the probe ended with status {ended.status}" + (f": {words[-_TAIL:]}" if words else "")
+    return read_answers(ended, cases, seconds=probe.seconds)

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from pinctl.demo.build import build_demo
 from pinctl.wire.body import parse_request, parse_response
-from pinctl.wire.cases import CASES, Case
+from pinctl.wire.case import Case
+from pinctl.wire.cases import CASES
 from pinctl.wire.forms import FORMS, FieldName
 
 RUNS = 5

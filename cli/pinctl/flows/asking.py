@@ -31,17 +31,26 @@ def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> 
     return bodies
 
 
-def decoded_by(recipe: Recipe, probe: Probe, sent: Sent) -> Mapping[str, Mapping[str, Decoded]]:
+def decoded_by(
+    recipe: Recipe, probe: Probe, sent: Sent, *, only: Mapping[str, str]
+) -> Mapping[str, Mapping[str, Decoded]]:
     """Returns what a client's own code makes of bodies.
+
+    Args:
+        recipe: of its environment.
+        probe: says what it reads and relays.
+        sent: the bodies.
+        only: by case, the one field that it is asked for, where that is not all of them.
 
     Raises:
         CouldNotFindOutError: its environment cannot be made.
     """
-    digest = digest_of("client", *_constants(recipe, probe), list(probe.reads), list(probe.relays), dict(sent))
+    asked = list(probe.reads), list(probe.relays), dict(only)
+    digest = digest_of("client", *_constants(recipe, probe), *asked, dict(sent))
     kept = recall(digest)
     if kept is not None:
         return {case: {field: Decoded(**answer) for field, answer in fields.items()} for case, fields in kept.items()}
-    decoded = ask_client(probe, python_for(recipe), sent)
+    decoded = ask_client(probe, python_for(recipe), sent, only=only)
     answers = {case: {field: _kept(item) for field, item in fields.items()} for case, fields in decoded.items()}
     # What could not be found out may be found out next time.
     if not any("failure" in answer for fields in answers.values() for answer in fields.values()):

@@ -1,8 +1,7 @@
 """Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
 
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.asking import bodies_of, decoded_by
+from pinctl.flows.cases import judged, needed_fields, questions
 from pinctl.flows.stack import Stack
-from pinctl.model.judgement import Decoded, judge_read, judge_relayed
-from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
+from pinctl.flows.strictness import controls_for, told
+from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.plan import Contract, LandingPlan, Probe
 from pinctl.model.variant import Client, Code, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.probe import Body
-from pinctl.tools.probe_answers import is_shallow
 
 if TYPE_CHECKING:
-    from pinctl.wire.cases import Case
+    from pinctl.wire.case import Case
 
 Tell = Callable[[str], None]
 """Hears what is going on."""
@@ -90,9 +89,7 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
     """Returns what a server sends for each case, or why it cannot be asked."""
     match server:
         case Wire():
-            from pinctl.wire.forms import encode_response  # noqa: PLC0415
-
-            return {case.name: Body(text=encode_response(server.form, case).decode()) for case in run.cases}
+            return {case.name: _reference_body(server.form, case) for case in run.cases}
         case Code():
             probe = run.contract.server
             try:
@@ -101,6 +98,16 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
                 return error.message
             run.tell(f"server {server.label}: done")
             return found
+
+
+def _reference_body(form: str, case: "Case") -> Body:
+    from pinctl.wire.forms import encode_response  # noqa: PLC0415
+    from pinctl.wire.refusal import UnencodableError  # noqa: PLC0415
+
+    try:
+        return Body(text=encode_response(form, case).decode())
+    except UnencodableError as error:
+        return Body(failure=f"wire:{form} cannot hold it: {error}")
 
 
 def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
@@ -146,46 +153,28 @@ def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
 
 
 def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
-    cell = Cell(server=server.label, client=client.label, component=client.component)
+    probe = run.contract.clients[client.component]
+    # A client that reads nothing has nothing to be strict about.
+    cell = Cell(
+        server=server.label, client=client.label, component=client.component, strict=probe.strict and bool(probe.reads)
+    )
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
-    probe = run.contract.clients[client.component]
-    cases = tuple(case for case in run.cases if _needed(case, (*probe.reads, *probe.relays)))
-    sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
+    cases = tuple(case for case in run.cases if needed_fields(case, (*probe.reads, *probe.relays)))
+    sent: dict[str, tuple[str, Mapping[str, Any]]] = {
+        key: (text, request)
+        for case in cases
+        if (text := bodies[case.name].text) is not None
+        for key, request in questions(case).items()
+    }
+    controls = controls_for(run.contract.controls, probe, cases, bodies)
+    # After the cases, so that a client that dies of a control has answered them.
+    sent |= {control.key: (control.body, control.request) for control in controls}
+    only = {control.key: control.field for control in controls}
     try:
-        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent)
+        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent, only=only)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
-    results = tuple(_judged(case, probe, bodies[case.name], decoded.get(case.name, {})) for case in cases)
+    results = tuple(judged(case, probe, bodies[case.name], decoded) for case in cases)
     run.tell(f"{server.label} x {client.label}: done")
-    return replace(cell, cases=results)
-
-
-def _needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
-    """Returns the fields of a case that a client needs: those that the case has a true value for."""
-    truth: Mapping[str, Any] = case.truth()
-    return tuple(field for field in fields if truth.get(field) is not None)
-
-
-def _judged(case: "Case", probe: Probe, body: Body, decoded: Mapping[str, Decoded]) -> CaseResult:
-    truth: Mapping[str, Any] = case.truth()
-    results: list[FieldResult] = []
-    for field in _needed(case, (*probe.reads, *probe.relays)):
-        if body.text is None:
-            results.append(FieldResult(field=field, verdict=Verdict.UNKNOWN, reason=body.failure or "no body"))
-            continue
-        answer = decoded.get(field, Decoded(failure="the probe gave no answer"))
-        if field in probe.relays:
-            results.append(judge_relayed(field, sent=_on_the_wire(body.text, field), decoded=answer))
-        else:
-            results.append(judge_read(field, truth=truth[field], decoded=answer))
-    return CaseResult(case=case.name, fields=tuple(results))
-
-
-def _on_the_wire(body: str, field: str) -> Any:
-    """Returns the value that a response carries under a field's name; None where it carries none that can be read."""
-    try:
-        value = json.loads(body)["choices"][0].get(field)
-    except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError):
-        return None
-    return value if is_shallow(value) else None
+    return replace(cell, cases=results, controls=told(controls, decoded, results))

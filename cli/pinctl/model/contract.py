@@ -16,5 +16,6 @@ CASES = (
     "prefill-decode",
     "long",
     "edge-ids",
+    "several-choices",
 )
 """The cases that pinctl brings; `pinctl.wire.cases` holds their values."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinctl.model.matrix import FieldResult, Verdict
+from pinctl.model.strictness import Outcome
 
 _SHOWN = 160
 _MINUS_INFINITY = float("-inf")
@@ -86,6 +87,24 @@ def judge_relayed(field: str, *, sent: Any, decoded: Decoded) -> FieldResult:
         reason="the client handed on something else than it was sent",
         evidence=f"sent {_shorten(sent)}, handed on {_shorten(decoded.value)}",
     )
+
+
+def judge_control(decoded: Decoded) -> tuple[Outcome, str, str]:
+    """Tells what a client made of a negative control.
+
+    Args:
+        decoded: what it made of the field that was bad.
+
+    Returns:
+        The outcome; the client's own words, or why it is unknown; and the value that it took, shortened.
+    """
+    if decoded.failure is not None:
+        return Outcome.UNKNOWN, decoded.failure, ""
+    if decoded.refusal is not None:
+        return Outcome.REFUSED, decoded.refusal, ""
+    if decoded.value is None or _is_empty(decoded.value):
+        return Outcome.DROPPED, "", ""
+    return Outcome.TAKEN, "", f"got {_shorten(decoded.value)}"
 
 
 def _unreadable(field: str, decoded: Decoded, *, may_refuse: bool) -> FieldResult | None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinctl.model.strictness import Controls
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -45,6 +47,8 @@ class Probe:
         dependencies: whether the code's own dependencies are installed.
         reads: the fields that a client decodes.
         relays: the fields that a client hands on unchanged.
+        optional: those of them that the client can do without.
+        strict: whether a client must refuse every negative control whose form gives it away.
         seconds: the time limit of one run over all cases.
     """
 
@@ -53,6 +57,8 @@ class Probe:
     dependencies: bool = True
     reads: tuple[str, ...] = ()
     relays: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    strict: bool = False
     seconds: float = 120.0
 
 
@@ -63,11 +69,13 @@ class Contract:
     Attributes:
         cases: names of cases with known true values.
         clients: by component.
+        controls: which negative controls are sent to the clients beside the cases.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
+    controls: Controls = Controls.NAMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

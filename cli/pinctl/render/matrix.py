@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pinctl.model.matrix import CaseResult, Cell, Matrix, Verdict
+from pinctl.render.strictness import controls_json, strictness_text
 
 STYLES = {
     Verdict.OK: "green",
@@ -30,6 +31,7 @@ def matrix_text(matrix: Matrix) -> RenderableType:
         cells = (matrix.cell(server, client) for server in matrix.servers)
         table.add_row(client, *(_mark(matrix, cell) for cell in cells))
     reasons = [line for cell in matrix.cells for line in _reason(matrix, cell)]
+    reasons += strictness_text(matrix)
     return Group(table, *([Text()] if reasons else []), *reasons, Text(), _summary(matrix))
 
 
@@ -51,6 +53,8 @@ def cell_json(cell: Cell, *, required: bool = True) -> dict[str, Any]:
         "reason": cell.reason,
         "required": required,
         "cases": [_case_json(case) for case in cell.cases],
+        "strict": cell.strict,
+        "controls": controls_json(cell),
     }
 
 
@@ -82,7 +86,8 @@ def _reason(matrix: Matrix, cell: Cell) -> list[Text]:
         ),
         Text(f"    {cell.reason}"),
     ]
-    evidence = next((field.evidence for case in guilty for field in case.fields if field.evidence), "")
+    control = cell.guilty_control.evidence if cell.guilty_control else ""
+    evidence = next((field.evidence for case in guilty for field in case.fields if field.evidence), control)
     return [*lines, Text(f"    {evidence}", style="dim")] if evidence else lines
 
 

@@ -11,6 +11,7 @@ from pinctl.model.contract import CASES, FIELDS
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
+from pinctl.model.strictness import Controls
 from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
@@ -36,6 +37,11 @@ class _Probe(Shape):
     seconds: Annotated[float, Field(gt=0)] = 120.0
 
 
+class _Client(_Probe):
+    optional: tuple[Text, ...] = ()
+    strict: bool = False
+
+
 def _probe_table(value: Any) -> Any:
     """Lets a probe that needs nothing but its path be written as that path."""
     return {"probe": value} if isinstance(value, str) else value
@@ -44,7 +50,8 @@ def _probe_table(value: Any) -> Any:
 class _Contract(Shape):
     server: Annotated[_Probe, BeforeValidator(_probe_table)]
     cases: tuple[Text, ...] = Field(min_length=1)
-    clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
+    clients: dict[str, Annotated[_Client, BeforeValidator(_probe_table)]] = Field(min_length=1)
+    controls: Controls = Controls.NAMED
 
 
 class _Lock(Shape):
@@ -104,6 +111,7 @@ def _contract(path: Path, shape: _Contract) -> Contract:
         server=_probe(path, shape.server),
         clients={name: _probe(path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
+        controls=shape.controls,
     )
 
 
@@ -114,6 +122,8 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         dependencies=shape.dependencies,
         reads=tuple(field for field in shape.reads if field not in shape.relays),
         relays=shape.relays,
+        optional=shape.optional if isinstance(shape, _Client) else (),
+        strict=isinstance(shape, _Client) and shape.strict,
         seconds=shape.seconds,
     )
 
@@ -177,8 +187,15 @@ def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any])
         if isinstance(probe, str) and not (source.path.parent / probe).is_file():
             key: KeyPath = (*at, "probe") if isinstance(value, dict) else at
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
-        for key_name in ("reads", "relays"):
+        for key_name in ("reads", "relays", "optional"):
             yield from _unknown(source, (*at, key_name), table.get(key_name), FIELDS, "field of the contract")
+        used = {*_list(table.get("reads", list(FIELDS))), *_list(table.get("relays"))}
+        for index, field in enumerate(_list(table.get("optional"))):
+            if field in FIELDS and field not in used:
+                words = f"the client neither reads nor relays {field!r}, so it cannot do without it"
+                yield mistake_at(source, (*at, "optional", index), words)
+        if table.get("strict") is True and contract.get("controls") == Controls.NONE:
+            yield mistake_at(source, (*at, "strict"), 'needs controls, and the contract says controls = "none"')
 
 
 def _unknown(source: TomlSource, at: KeyPath, names: Any, known: tuple[str, ...], what: str) -> Iterator[Mistake]:

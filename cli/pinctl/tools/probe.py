@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pinctl.model.judgement import Decoded
 from pinctl.model.plan import Probe
@@ -27,6 +27,13 @@ class Body:
 
     text: str | None = None
     failure: str | None = None
+
+
+class _Asked(NamedTuple):
+    """The fields that a client is asked for."""
+
+    reads: tuple[str, ...]
+    relays: tuple[str, ...]
 
 
 def ask_server(probe: Probe, python: Path, truths: Iterable[Mapping[str, Any]]) -> dict[str, Body]:
@@ -63,12 +70,11 @@ def ask_client(
     Returns:
         What the client made of each field, by case; a failure for each that got no answer.
     """
-    every = {"reads": probe.reads, "relays": probe.relays}
-    fields = {name: every for name in bodies} | {
-        name: {"reads": (one,), "relays": ()} for name, one in (only or {}).items()
-    }
+    alone = only or {}
+    every = _Asked(probe.reads, probe.relays)
+    fields = {name: _Asked((alone[name],), ()) if name in alone else every for name in bodies}
     cases = {
-        name: {"role": "client", "case": name, "body": body, "request": request, **fields[name]}
+        name: {"role": "client", "case": name, "body": body, "request": request, **fields[name]._asdict()}
         for name, (body, request) in bodies.items()
     }
     answers = _ask(probe, python, cases)
@@ -77,7 +83,7 @@ def ask_client(
         answer = answers.by_case.get(name, {}).get("fields")
         decoded[name] = {
             field: _decoded(answer.get(field) if isinstance(answer, dict) else None, answers.lost)
-            for field in (*fields[name]["reads"], *fields[name]["relays"])
+            for field in (*fields[name].reads, *fields[name].relays)
         }
     return decoded
 

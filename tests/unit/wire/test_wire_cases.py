@@ -7,7 +7,8 @@ import numpy as np
 import orjson
 import pytest
 
-from pinctl.wire.cases import CASES, Case
+from pinctl.wire.case import Case
+from pinctl.wire.cases import CASES
 
 NAMES = (
     "greedy",

@@ -1,0 +1,58 @@
+"""Shows what clients made of negative controls, beside the verdicts."""
+
+from typing import Any
+
+from rich.text import Text
+
+from pinctl.model.matrix import Cell, Matrix
+from pinctl.model.strictness import ControlResult, Outcome
+
+
+def strictness_text(matrix: Matrix) -> list[Text]:
+    """Returns a line for each client that took what it should have refused, and one for what could not be found out."""
+    said: dict[tuple[str, str, str], list[str]] = {}
+    for cell in matrix.cells:
+        for word, what in _complaints(cell):
+            said.setdefault((word, cell.client, what), []).append(cell.server)
+    return [
+        Text.assemble((word, "yellow"), f"  {client}: {what}  ", (f"of {', '.join(servers)}", "dim"))
+        for (word, client, what), servers in said.items()
+    ]
+
+
+def controls_json(cell: Cell) -> list[dict[str, Any]]:
+    """Returns what a client made of each control."""
+    return [
+        {
+            "control": control.control,
+            "field": control.field,
+            "case": control.case,
+            "refusable": control.refusable,
+            "outcome": control.outcome,
+            "reason": control.reason,
+            "evidence": control.evidence,
+        }
+        for control in cell.controls
+    ]
+
+
+def _complaints(cell: Cell) -> list[tuple[str, str]]:
+    lenient = [control for control in cell.controls if control.is_lenient]
+    unknown = [control for control in cell.controls if control.refusable and control.outcome is Outcome.UNKNOWN]
+    found = []
+    for verb, outcome in (("takes", Outcome.TAKEN), ("drops", Outcome.DROPPED)):
+        titles = _titles([control for control in lenient if control.outcome is outcome])
+        if titles:
+            found.append(("lenient", f"{verb} {titles}"))
+    if unknown:
+        found.append(("lenient or strict is unknown", f"{unknown[0].reason} ({len(unknown)} controls)"))
+    return found
+
+
+def _titles(controls: list[ControlResult]) -> str:
+    """Names the places, each once, with all that is wrong there."""
+    faults: dict[str, list[str]] = {}
+    for control in controls:
+        place, _, fault = control.title.partition(" ")
+        faults.setdefault(place, []).append(fault)
+    return "; ".join(f"{place} {', '.join(found)}" for place, found in faults.items())

@@ -65,4 +65,6 @@ def _constants(recipe: Recipe, probe: Probe) -> tuple[str, ...]:
 def _kept(decoded: Decoded) -> dict[str, Any]:
     if decoded.failure is not None:
         return {"failure": decoded.failure}
-    return {"refusal": decoded.refusal} if decoded.refusal is not None else {"value": decoded.value}
+    if decoded.refusal is not None:
+        return {"refusal": decoded.refusal}
+    return {"value": decoded.value} | ({"unusable": decoded.unusable} if decoded.unusable is not None else {})

@@ -18,11 +18,13 @@ class Decoded:
 
     Attributes:
         value: what it returned, JSON-able; None where it found nothing.
+        unusable: what its own code said when that value was used further.
         refusal: what it said when it refused loudly.
         failure: why the probe itself could not say.
     """
 
     value: Any = None
+    unusable: str | None = None
     refusal: str | None = None
     failure: str | None = None
 
@@ -46,19 +48,20 @@ def judge_read(field: str, *, truth: Any, decoded: Decoded) -> FieldResult:
         return unreadable
     if _is_empty(truth) and (decoded.value is None or _is_empty(decoded.value)):
         return FieldResult(field=field, verdict=Verdict.OK)
-    if decoded.value is None:
-        return _missing(field, "the client found no such field, and did not object")
-    if _is_empty(decoded.value):
-        return _missing(field, "the client handed on an empty value, and did not object")
+    if decoded.value is None or _is_empty(decoded.value):
+        what = "found no such field" if decoded.value is None else "handed on an empty value"
+        return _missing(field, f"the client {what}, and did not object")
     difference = _difference(field, truth, decoded.value)
-    if difference is None:
-        return FieldResult(field=field, verdict=Verdict.OK)
-    return FieldResult(
-        field=field,
-        verdict=Verdict.CORRUPTS,
-        reason=f"no error, and a wrong value: {difference}",
-        evidence=f"expected {_shorten(truth)}, got {_shorten(decoded.value)}",
-    )
+    if difference is not None:
+        return FieldResult(
+            field=field,
+            verdict=Verdict.CORRUPTS,
+            reason=f"no error, and a wrong value: {difference}",
+            evidence=f"expected {_shorten(truth)}, got {_shorten(decoded.value)}",
+        )
+    # To decode is one thing, to use what came of it another: a dtype may be read, and be of no use further on.
+    useless = f"decoded, but the client cannot use it: {decoded.unusable}" if decoded.unusable is not None else ""
+    return FieldResult(field=field, verdict=Verdict.REJECTS if useless else Verdict.OK, reason=useless)
 
 
 def judge_relayed(field: str, *, sent: Any, decoded: Decoded) -> FieldResult:

@@ -51,7 +51,7 @@ class _Contract(Shape):
     server: Annotated[_Probe, BeforeValidator(_probe_table)]
     cases: tuple[Text, ...] = Field(min_length=1)
     clients: dict[str, Annotated[_Client, BeforeValidator(_probe_table)]] = Field(min_length=1)
-    controls: Controls = Controls.NAMED
+    controls: Literal["none", "named", "all"] = "named"
 
 
 class _Lock(Shape):
@@ -111,7 +111,7 @@ def _contract(path: Path, shape: _Contract) -> Contract:
         server=_probe(path, shape.server),
         clients={name: _probe(path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
-        controls=shape.controls,
+        controls=Controls(shape.controls),
     )
 
 

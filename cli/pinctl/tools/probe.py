@@ -115,7 +115,10 @@ def _decoded(answer: Any, lost: str) -> Decoded:
         case {"failure": str(failure)}:
             return Decoded(failure=words(failure))
         case {"value": value}:
-            return Decoded(value=value) if is_shallow(value) else Decoded(failure=f"the client's value is {_DEEP}")
+            if not is_shallow(value):
+                return Decoded(failure=f"the client's value is {_DEEP}")
+            unusable = answer.get("unusable")
+            return Decoded(value=value, unusable=words(unusable) if isinstance(unusable, str) else None)
         case _:
             return Decoded(failure=lost)
 

@@ -69,7 +69,7 @@ _PREFIXES = (
     "UV_",
     "XDG_",
 )
-_KEPT_BACK = ("UV_PUBLISH_",)
+_KEPT_BACK = ("UV_GITHUB_TOKEN", "UV_PUBLISH_")
 
 
 def needed_environment() -> dict[str, str]:

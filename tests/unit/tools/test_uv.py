@@ -276,6 +276,7 @@ def test_a_build_backend_sees_what_it_needs_and_no_secrets(tmp_path: Path, monke
         "AWS_SECRET_ACCESS_KEY": "s3",
         "HF_TOKEN": "s4",
         "UV_PUBLISH_TOKEN": "s5",
+        "UV_GITHUB_TOKEN": "s9",
         "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s6",
         "PYTHONPATH": "s7",
         "VIRTUAL_ENV": "s8",

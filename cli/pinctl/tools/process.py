@@ -78,11 +78,11 @@ def run(
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
-                process = _start_guard(theirs, cwd, streams=(feed, out, err))
+                process = _start_guard(theirs, command, cwd, streams=(feed, out, err))
             try:
                 with contextlib.suppress(BrokenPipeError):
-                    what = marshal.dumps(([str(word) for word in command], dict(env)))
-                    ours.sendall(len(what).to_bytes(8, "big") + what)
+                    data = marshal.dumps(dict(env))
+                    ours.sendall(len(data).to_bytes(8, "big") + data)
                 timed_out = not _wait(process, (out, err), seconds)
             finally:
                 _end(process, ours)
@@ -103,13 +103,17 @@ def run(
 
 
 def _start_guard(
-    theirs: socket.socket, cwd: Path, *, streams: tuple[IO[bytes], IO[bytes], IO[bytes]]
+    theirs: socket.socket,
+    command: Sequence[str | Path],
+    cwd: Path,
+    *,
+    streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
 ) -> subprocess.Popen[bytes]:
-    guard = [sys.executable, "-I", "-S", process_guard.__file__, str(theirs.fileno())]
+    guard = [sys.executable, "-IS", process_guard.__file__, str(theirs.fileno())]
     stdin, stdout, stderr = streams
     try:
         return subprocess.Popen(
-            guard,
+            [*guard, *(str(word) for word in command)],
             cwd=cwd,
             # What an interpreter may need to start at all.
             env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},

@@ -1,8 +1,9 @@
 """Stands between pinctl and a program that it starts: when either of them ends, nothing of the program is left.
 
-Started as `python -I -S process_guard.py FD`; knows nothing but the standard library. FD is a socket whose other end
-pinctl alone holds. What to run comes in over it, how it ended goes out, and when it closes, because pinctl wants an end
-of it or was killed itself, the program is killed with everything that it started, also where that has left its group.
+Started as `python -IS process_guard.py FD PROGRAM [ARGUMENT ...]`; knows nothing but the standard library. FD is a
+socket whose other end pinctl alone holds. The program's environment comes in over it, how it ended goes out, and when
+it closes, because pinctl wants an end of it or was killed itself, the program is killed with everything that it started,
+also where that has left its group.
 """
 
 import marshal
@@ -20,9 +21,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def main() -> None:
     """Runs one program to its end, or to pinctl's."""
-    pinctl = int(sys.argv[1])
+    pinctl, command = int(sys.argv[1]), sys.argv[2:]
     os.set_inheritable(pinctl, False)  # noqa: FBT003 - the system's own
-    command, env = marshal.loads(_read(pinctl, int.from_bytes(_read(pinctl, 8), "big")))  # noqa: S302 - of pinctl
+    env = marshal.loads(_read(pinctl, int.from_bytes(_read(pinctl, 8), "big")))  # noqa: S302 - of pinctl
     _adopt_orphans()
     woken, waker = os.pipe()
     os.set_blocking(waker, False)

@@ -61,6 +61,7 @@ def test_the_branch_as_it_is_pins_the_heads_of_pull_requests(demo: Demo, pinctl:
         ("PIN003", "deps/verifiers"),
         ("PIN008", "deps/renderers"),
         ("PIN008", "deps/verifiers"),
+        ("MTX003", "landing_plans/certificates/packed-generate.json"),
     ]
 
 

@@ -67,6 +67,7 @@ def test_its_tree_is_main_with_the_server_change_and_what_the_plan_moves(demo: D
     assert changed.splitlines() == [
         "M\tdeps/renderers",
         "M\tdeps/verifiers",
+        "A\tlanding_plans/certificates/packed-generate.json",
         f"M\t{CONFIGS_MANIFEST}",
         "M\tpins.toml",
         f"M\t{ROOT_MANIFEST}",

@@ -13,6 +13,7 @@ from support.stack import VERIFIERS_SQUASH, by_subject, commit, replaced, text_a
 PROBES = "landing_plans/probes"
 REJECTED = "MalformedGenerateResponseError: Engine response choice.logprobs must be an object."
 NOT_REQUIRED = "not required: no state of the declared order has it"
+CLIENT_KINDS = "a client is COMPONENT==VERSION, COMPONENT>=VERSION, COMPONENT@REVISION, or wire:FORM"
 LISTS_ONLY = "ValueError: invalid literal for int() with base 10: 'i'"
 BIG_ENDIAN = "big-endian bytes under a plain name"
 
@@ -138,9 +139,14 @@ def test_variants_that_the_user_names_are_run_against_each_other(demo: Demo, pin
     ("option", "spec", "words"),
     [
         ("--server", "wire:pakced", "there is no wire form 'pakced'; did you mean 'packed'?"),
-        ("--server", "prime", "a server is wire:FORM, or prime-rl@REVISION"),
-        ("--server", "verifiers@main", "a server is wire:FORM, or prime-rl@REVISION"),
-        ("--client", "wire:vllm", "a client is COMPONENT==VERSION, or COMPONENT@REVISION"),
+        ("--server", "prime", "a server is wire:FORM, prime-rl@REVISION, recorded:DIR, or a URL"),
+        ("--server", "verifiers@main", "a server is wire:FORM, prime-rl@REVISION, recorded:DIR, or a URL"),
+        ("--server", "recorded:nowhere", "nowhere is no directory, so it is no recording"),
+        ("--server", "http://host?x", "a live server is http://HOST[:PORT][/PATH], or https"),
+        ("--client", "wire:vlm", "there is no wire form 'vlm'; did you mean 'vllm'?"),
+        ("--client", "http://host", CLIENT_KINDS),
+        ("--client", "recorded:there", CLIENT_KINDS),
+        ("--client", "renderers>>1", CLIENT_KINDS),
         ("--client", "verifier@main", "the plan has no probe of 'verifier'; did you mean 'verifiers'?"),
     ],
 )

@@ -1,13 +1,12 @@
 """`pinctl check`."""
 
-import os
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pinctl.commands.invocation import Invocation, invocation, leave
+from pinctl.commands.job_summary import append_to_job_summary
 from pinctl.errors import BadInputError, ExitStatus
 from pinctl.model.finding import Findings
 from pinctl.render.output import Format
@@ -52,6 +51,7 @@ def check(
     from pinctl.flows.check.judge import check as judge
     from pinctl.flows.check.scope import Asked
     from pinctl.flows.workspace import open_stack
+    from pinctl.render.reports import as_markdown
 
     if staged and (base is not None or head is not None):
         raise BadInputError("--staged judges the index against HEAD: it goes with neither --base nor --head")
@@ -61,7 +61,7 @@ def check(
     )
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked)
     _print(run, findings, output_format, explain=explain)
-    _write_summary(run, findings)
+    append_to_job_summary(run.output, as_markdown(findings))
     if findings.exit_status is not ExitStatus.YES:
         leave(findings.exit_status)
 
@@ -82,17 +82,3 @@ def _print(run: Invocation, findings: Findings, output_format: CheckFormat, *, e
             run.output.plain(reports.as_junit(findings))
         case CheckFormat.MARKDOWN:
             run.output.plain(reports.as_markdown(findings))
-
-
-def _write_summary(run: Invocation, findings: Findings) -> None:
-    """Appends the findings to the job summary, where GitHub Actions gives one."""
-    from pinctl.render.reports import as_markdown
-
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
-        return
-    try:
-        with Path(path).open("a", encoding="utf-8") as summary:
-            summary.write(as_markdown(findings))
-    except OSError as error:
-        run.output.say(f"the job summary {path} cannot be written: {error.strerror}")

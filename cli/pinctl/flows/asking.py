@@ -1,6 +1,7 @@
 """Asks one variant's probe, in its environment, unless the very same question was answered before."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from pinctl.tools.probe import Body, ask_client, ask_server
 
 Sent = Mapping[str, tuple[str, Mapping[str, Any]]]
 """By case, the body and what the client had asked for."""
+
+Took = Callable[[float, float], None]
+"""Hears from when to when a probe was run, its environment made if need be."""
 
 
 def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> Mapping[str, Body]:
@@ -32,7 +36,7 @@ def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> 
 
 
 def decoded_by(
-    recipe: Recipe, probe: Probe, sent: Sent, *, only: Mapping[str, str]
+    recipe: Recipe, probe: Probe, sent: Sent, *, only: Mapping[str, str], took: Took = lambda *_: None
 ) -> Mapping[str, Mapping[str, Decoded]]:
     """Returns what a client's own code makes of bodies.
 
@@ -41,6 +45,7 @@ def decoded_by(
         probe: says what it reads and relays.
         sent: the bodies.
         only: by case, the one field that it is asked for, where that is not all of them.
+        took: hears how long that took.
 
     Raises:
         CouldNotFindOutError: its environment cannot be made.
@@ -50,7 +55,9 @@ def decoded_by(
     kept = recall(digest)
     if kept is not None:
         return {case: {field: Decoded(**answer) for field, answer in fields.items()} for case, fields in kept.items()}
+    begin = time.monotonic()
     decoded = ask_client(probe, python_for(recipe), sent, only=only)
+    took(begin, time.monotonic())
     answers = {case: {field: _kept(item) for field, item in fields.items()} for case, fields in decoded.items()}
     # What could not be found out may be found out next time.
     if not any("failure" in answer for fields in answers.values() for answer in fields.values()):

@@ -1,28 +1,32 @@
 """Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.asking import bodies_of, decoded_by
-from pinctl.flows.cases import judged, needed_fields, questions
+from pinctl.flows.asking import Sent, bodies_of, decoded_by
+from pinctl.flows.cases import Fields, judged, needed_fields, questions
 from pinctl.flows.stack import Stack
+from pinctl.flows.steps import Clock, Steps
 from pinctl.flows.strictness import controls_for, told
+from pinctl.model.judgement import Decoded
 from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.plan import Contract, LandingPlan, Probe
-from pinctl.model.variant import Client, Code, Release, Server, Wire
+from pinctl.model.progress import Listener
+from pinctl.model.variant import Client, Code, Live, Recorded, Release, Server, Wire
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
 
 if TYPE_CHECKING:
     from pinctl.wire.case import Case
 
-Tell = Callable[[str], None]
+Tell = Listener
 """Hears what is going on."""
 
 
@@ -33,7 +37,8 @@ class _Run:
     stack: Stack | None
     contract: Contract
     cases: "tuple[Case, ...]"
-    tell: Tell
+    steps: Steps
+    clock: Clock
 
 
 def run_matrix(
@@ -45,6 +50,7 @@ def run_matrix(
     clients: tuple[Client, ...],
     required: frozenset[tuple[str, str]] | None,
     tell: Tell,
+    clock: Clock | None = None,
 ) -> Matrix:
     """Runs every server variant against every client variant.
 
@@ -59,6 +65,7 @@ def run_matrix(
         clients: the variants on the other.
         required: the labels of the cells that must be ok; None for all.
         tell: hears the progress.
+        clock: adds up what each client took, by its label.
 
     Returns:
         The matrix. What could not be run is unknown, with the reason.
@@ -66,13 +73,24 @@ def run_matrix(
     # Imported here: the wire forms bring numpy, and a landing without a contract needs neither.
     from pinctl.wire.cases import CASES  # noqa: PLC0415
 
-    run = _Run(stack=stack, contract=contract, cases=tuple(CASES[name] for name in contract.cases), tell=tell)
+    coded = sum(isinstance(server, Code) for server in servers)
+    run = _Run(
+        stack=stack,
+        contract=contract,
+        cases=tuple(CASES[name] for name in contract.cases),
+        steps=Steps(tell, total=coded + len(servers) * len(clients)),
+        clock=clock or Clock(),
+    )
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
             if isinstance(client, Code):
                 stack.obtain(stack.pins.components[client.component], client.commit)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    probes = (
+        contract.server,
+        *(contract.clients[client.component] for client in clients if not isinstance(client, Wire)),
+    )
+    with ThreadPoolExecutor(max_workers=probes_at_once(max(probe.memory for probe in probes))) as pool:
         bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
         pairs = [(server, client) for server in servers for client in clients]
         cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs)
@@ -85,32 +103,30 @@ def run_matrix(
         )
 
 
+def responses_of_code(
+    stack: Stack | None, contract: Contract, server: Code, cases: "tuple[Case, ...]"
+) -> Mapping[str, Body] | str:
+    """Returns what the server's code at a commit sends for each case, or why it cannot be asked."""
+    probe = contract.server
+    try:
+        return bodies_of(_code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
+    except CouldNotFindOutError as error:
+        return error.message
+
+
 def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
     """Returns what a server sends for each case, or why it cannot be asked."""
     match server:
-        case Wire():
-            return {case.name: _reference_body(server.form, case) for case in run.cases}
+        case Wire() | Recorded() | Live():
+            from pinctl.flows.serving import bodies_served  # noqa: PLC0415
+
+            return bodies_served(server, run.cases, seconds=run.contract.server.seconds)
         case Code():
-            probe = run.contract.server
-            try:
-                found = bodies_of(_code_recipe(run, server, probe), probe, [case.truth() for case in run.cases])
-            except CouldNotFindOutError as error:
-                return error.message
-            run.tell(f"server {server.label}: done")
-            return found
+            with run.steps.part(f"server {server.label}"):
+                return responses_of_code(run.stack, run.contract, server, run.cases)
 
 
-def _reference_body(form: str, case: "Case") -> Body:
-    from pinctl.wire.forms import encode_response  # noqa: PLC0415
-    from pinctl.wire.refusal import UnencodableError  # noqa: PLC0415
-
-    try:
-        return Body(text=encode_response(form, case).decode())
-    except UnencodableError as error:
-        return Body(failure=f"wire:{form} cannot hold it: {error}")
-
-
-def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
+def _client_recipe(run: _Run, client: Code | Release, probe: Probe) -> Recipe:
     match client:
         case Release():
             return Recipe(
@@ -121,11 +137,10 @@ def _client_recipe(run: _Run, client: Client, probe: Probe) -> Recipe:
                 dependencies=probe.dependencies,
             )
         case Code():
-            return _code_recipe(run, client, probe)
+            return _code_recipe(run.stack, client, probe)
 
 
-def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
-    stack = run.stack
+def _code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
     if stack is None:
         raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
     if code.component == stack.name:
@@ -153,28 +168,57 @@ def _code_recipe(run: _Run, code: Code, probe: Probe) -> Recipe:
 
 
 def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
-    probe = run.contract.clients[client.component]
-    # A client that reads nothing has nothing to be strict about.
+    with run.steps.part(f"{server.label} x {client.label}"):
+        return _judged_cell(run, server, client, bodies)
+
+
+def _judged_cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
+    probe = run.contract.clients[client.component] if not isinstance(client, Wire) else None
     cell = Cell(
-        server=server.label, client=client.label, component=client.component, strict=probe.strict and bool(probe.reads)
+        server=server.label,
+        client=client.label,
+        component=client.component,
+        # A client that reads nothing has nothing to be strict about.
+        strict=probe is not None and probe.strict and bool(probe.reads),
     )
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
-    cases = tuple(case for case in run.cases if needed_fields(case, (*probe.reads, *probe.relays)))
+    fields = _fields_of(run, client)
+    cases = tuple(case for case in run.cases if needed_fields(case, fields))
     sent: dict[str, tuple[str, Mapping[str, Any]]] = {
         key: (text, request)
         for case in cases
         if (text := bodies[case.name].text) is not None
         for key, request in questions(case).items()
     }
-    controls = controls_for(run.contract.controls, probe, cases, bodies)
+    # A strict decoder of pinctl's own is strict by its tests.
+    controls = controls_for(run.contract.controls, probe, cases, bodies) if probe is not None else ()
     # After the cases, so that a client that dies of a control has answered them.
     sent |= {control.key: (control.body, control.request) for control in controls}
     only = {control.key: control.field for control in controls}
     try:
-        decoded = decoded_by(_client_recipe(run, client, probe), probe, sent, only=only)
+        decoded = _decoded(run, client, sent, only)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
-    results = tuple(judged(case, probe, bodies[case.name], decoded) for case in cases)
-    run.tell(f"{server.label} x {client.label}: done")
+    results = tuple(judged(case, fields, bodies[case.name], decoded) for case in cases)
     return replace(cell, cases=results, controls=told(controls, decoded, results))
+
+
+def _fields_of(run: _Run, client: Client) -> Fields:
+    if isinstance(client, Wire):
+        from pinctl.flows.reference import fields_read  # noqa: PLC0415
+
+        return Fields(reads=fields_read(client.form, run.contract))
+    probe = run.contract.clients[client.component]
+    return Fields(reads=probe.reads, relays=probe.relays, optional=probe.optional)
+
+
+def _decoded(run: _Run, client: Client, sent: Sent, only: Mapping[str, str]) -> Mapping[str, Mapping[str, Decoded]]:
+    if isinstance(client, Wire):
+        from pinctl.flows.reference import read_by_form  # noqa: PLC0415
+
+        return read_by_form(client.form, run.contract, sent)
+    probe = run.contract.clients[client.component]
+    took = partial(run.clock.add, client.label)
+    # Where no server gave a body there is nothing to ask, and no environment is needed for it.
+    return decoded_by(_client_recipe(run, client, probe), probe, sent, only=only, took=took) if sent else {}

@@ -1,11 +1,13 @@
 """Writes a landing's commit message, and reads its trailers back."""
 
+import hashlib
 from collections.abc import Iterable
 
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Change
 from pinctl.model.rules import ROLLBACK_TRAILER
+from pinctl.tools.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 
 PLAN = "Landing-Plan"
@@ -32,7 +34,7 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
     blocks.append(_proof(proven))
     trailers = [*trailers_of(bump)]
     if proven.certificate is not None:
-        trailers.append(f"{CERTIFICATE}: {proven.certificate}")
+        trailers.append(f"{CERTIFICATE}: {digest_of_certificate(certificate_bytes(proven.certificate))}")
     trailers += [f"Co-authored-by: {person.name} <{person.email}>" for person in co_authors]
     blocks.append("\n".join(trailers))
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -56,6 +58,19 @@ def trailers_of(bump: BumpPlan) -> tuple[str, ...]:
     if bump.rollback is not None:
         lines += [f"{ROLLBACK_TRAILER}: {move.component.name} {bump.rollback}" for move in bump.moves if move.back]
     return tuple(lines)
+
+
+def digest_of_certificate(data: bytes) -> str:
+    """Returns what the trailer says of a certificate's file."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def certificate_trailer(message: str) -> str | None:
+    """Returns the digest that a landing's message names; None where it names none."""
+    found = [
+        line.removeprefix(f"{CERTIFICATE}: ") for line in message.splitlines() if line.startswith(f"{CERTIFICATE}: ")
+    ]
+    return found[-1] if found else None
 
 
 def change_trailer(change: Change) -> str:

@@ -1,11 +1,8 @@
 """Proves a staged landing: the matrix on the code involved, and the order over all states of the plan."""
 
-import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from pinctl.flows.certify import certify
 from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
@@ -13,7 +10,6 @@ from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, S
 from pinctl.model.matrix import Cell, Matrix, Verdict
 from pinctl.model.order import Need, OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
-from pinctl.tools.uv import uv_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +18,7 @@ class Evidence:
 
     matrix: Matrix
     order: OrderProof
+    axes: Axes
 
 
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
@@ -36,7 +33,7 @@ def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, 
         required=axes.required(plan, superproject=stack.name),
         tell=tell,
     )
-    return Evidence(matrix=matrix, order=_order(stack, plan, axes, matrix))
+    return Evidence(matrix=matrix, order=_order(stack, plan, axes, matrix), axes=axes)
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
@@ -51,7 +48,9 @@ def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
     objections = _objections(evidence)
     if objections:
         return Objections(objections=objections)
-    certificate = _certificate(plan, plan.contract, staged, evidence)
+    certificate = certify(
+        stack, plan, plan.contract, staged, axes=evidence.axes, matrix=evidence.matrix, order=evidence.order
+    )
     return Proven(staged=staged, matrix=evidence.matrix, order=evidence.order, certificate=certificate)
 
 
@@ -87,28 +86,3 @@ def _objections(evidence: Evidence) -> tuple[Objection, ...]:
             )
         )
     return tuple(objections)
-
-
-def _certificate(plan: LandingPlan, contract: Contract, staged: Staged, evidence: Evidence) -> str:
-    """Returns the digest of what was proven, and of everything that it was proven on."""
-    probes = (contract.server, *contract.clients.values())
-    content: Mapping[str, Any] = {
-        "version": 1,
-        "plan": {"name": plan.name, "sha256": _sha256(plan.path.read_bytes())},
-        "probes": {probe.path.name: _sha256(probe.path.read_bytes()) for probe in probes},
-        "tree": staged.tree,
-        "parent": staged.bump.tip,
-        "pins": dict(staged.bump.pins),
-        "uv": uv_version(),
-        "cells": [
-            [cell.server, cell.client, cell.verdict, [[case.case, case.verdict] for case in cell.cases]]
-            for cell in evidence.matrix.cells
-        ],
-        "order": {"changes": evidence.order.changes, "safe": evidence.order.declared_safe},
-    }
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
-    return f"sha256:{_sha256(canonical)}"
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

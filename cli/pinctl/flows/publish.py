@@ -1,6 +1,7 @@
 """Publishes a proven landing: one commit, and one ref moved from where it was expected to be."""
 
 from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
+from pinctl.flows.certify import is_as_certified, with_certificate
 from pinctl.flows.compose import compose
 from pinctl.flows.message import commit_message, is_landing, is_same_landing
 from pinctl.flows.stack import REMOTE, Stack
@@ -33,7 +34,7 @@ def existing_landing(stack: Stack, bump: BumpPlan) -> Landing | None:
     commit = local_ref(stack.repository, f"refs/heads/{branch}")
     if commit is None or stack.repository.resolve(f"{commit}^1") != bump.tip:
         return None
-    if not is_same_landing(_message(stack, commit), bump):
+    if not is_same_landing(_message(stack, commit), bump) or not is_as_certified(stack, commit, bump.name):
         return None
     return Landing(branch=branch, commit=commit, parent=bump.tip, moves=bump.moves, already_landed=True)
 
@@ -64,6 +65,12 @@ def branch_in_the_way(stack: Stack, branch: str, heading: str) -> Objection | No
             message=f"{branch} is at {commit.short}, which is no landing of {name_of(branch)}",
             hint=f"Rename it: git branch -m {branch} NEW-NAME",
         )
+    if commit is not None and not is_as_certified(stack, commit, name_of(branch)):
+        return Objection(
+            kind=ObjectionKind.BRANCH_TAKEN,
+            message=f"{branch} is at {commit.short}, a landing that was changed after its certificate was made",
+            hint=f"Keep it under another name: git branch -m {branch} NEW-NAME",
+        )
     return None
 
 
@@ -87,10 +94,10 @@ def publish(stack: Stack, proven: Proven, *, expected: Oid | None) -> Landing | 
     checked_out = _checked_out(stack, branch)
     if checked_out is not None:
         return Objections(objections=(checked_out,))
-    authors = _authors(stack, bump)
+    authors, tree, certificate = _authors(stack, bump), proven.staged.tree, proven.certificate
     commit = commit_tree(
         stack.repository,
-        proven.staged.tree,
+        with_certificate(stack, tree, certificate) if certificate is not None else tree,
         parent=bump.tip,
         message=commit_message(proven, co_authors=authors[1:]),
         author=authors[0] if authors else None,

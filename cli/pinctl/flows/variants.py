@@ -1,18 +1,32 @@
 """Finds the variants that stand on the axes of a plan's matrix: those of a landing, or those that the user names."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.errors import BadFileError, BadInputError, CouldNotFindOutError
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.oid import Oid
-from pinctl.model.order import Need, State, needs_of
+from pinctl.model.order import Need, State, declared_needs
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Contract, LandingPlan
-from pinctl.model.variant import Client, Code, Release, Server, Spec, Wire, parse_spec
+from pinctl.model.variant import (
+    Client,
+    Code,
+    Recorded,
+    Release,
+    Server,
+    Spec,
+    Wire,
+    parse_live,
+    parse_spec,
+    without_credentials,
+)
 from pinctl.tools.declaration import nearest
 from pinctl.tools.git.repository import Repository
+from pinctl.tools.index import releases_in_range
+from pinctl.tools.recording import require_recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +53,7 @@ class Axes:
 
     def required(self, plan: LandingPlan, *, superproject: str) -> frozenset[tuple[str, str]]:
         """Returns the cells that the plan's declared order needs ok."""
-        landed: set[str] = set()
-        labels: set[tuple[str, str] | None] = set()
-        for change in (None, *plan.in_order()):
-            landed |= {change.id} if change else set()
-            needs = needs_of(plan, frozenset(landed), superproject=superproject)
-            labels |= {self.labels_of(need) for need in needs}
+        labels = (self.labels_of(need) for need in declared_needs(plan, superproject=superproject))
         return frozenset(pair for pair in labels if pair is not None)
 
 
@@ -90,30 +99,45 @@ def named_servers(specs: tuple[str, ...], stack: Stack | None, name: str) -> tup
         BadInputError: one is no variant.
         CouldNotFindOutError: one names a commit that is not there.
     """
-    return tuple(_server(text, stack, name) for text in specs)
+    return tuple(dict.fromkeys(_server(text, stack, name) for text in specs))
 
 
-def named_clients(specs: tuple[str, ...], stack: Stack | None, pins: Pins, contract: Contract) -> tuple[Client, ...]:
-    """Returns the client variants that the user names.
+def named_clients(
+    specs: tuple[str, ...], stack: Stack | None, pins: Pins, contract: Contract, *, say: Callable[[str], None]
+) -> tuple[Client, ...]:
+    """Returns the client variants that the user names; of a range of releases each one, the newest first.
+
+    How many there are of a range is told, since each has an environment of its own.
 
     Raises:
-        BadInputError: one is no variant, or of a component that has no probe.
-        CouldNotFindOutError: one names a commit that is not there.
+        BadInputError: one is no variant, or of a component that has no probe, or a range without a release.
+        CouldNotFindOutError: one names a commit that is not there, or the package index does not answer.
     """
-    return tuple(_client(text, stack, pins, contract) for text in specs)
+    named = (client for text in specs for client in _clients(text, stack, pins, contract, say=say))
+    return tuple(dict.fromkeys(named))
 
 
 def _server(text: str, stack: Stack | None, name: str) -> Server:
-    # Imported here: the wire forms bring numpy, and only who names one needs them.
-    from pinctl.wire.forms import FORMS  # noqa: PLC0415
-
     spec = parse_spec(text)
     match spec:
         case Spec(kind="wire"):
-            forms = tuple(str(form) for form in FORMS)
-            if spec.name not in forms:
-                raise BadInputError(f"--server {text}: there is no wire form {spec.name!r}{nearest(spec.name, forms)}")
-            return Wire(form=spec.name)
+            return _wire(f"--server {text}", spec.name)
+        case Spec(kind="recorded") if spec.name:
+            directory = Path(spec.name)
+            try:
+                require_recording(directory)
+            except BadFileError:
+                raise
+            except BadInputError as error:
+                raise BadInputError(f"--server {text}: {error.message}", hint=error.hint) from error
+            return Recorded(directory=directory)
+        case Spec(kind="live"):
+            live = parse_live(text)
+            if live is None:
+                raise BadInputError(
+                    f"--server {without_credentials(text)}: a live server is http://HOST[:PORT][/PATH], or https"
+                )
+            return live
         case Spec(kind="code", name=component) if component == name:
             if stack is None:
                 raise CouldNotFindOutError(
@@ -122,29 +146,59 @@ def _server(text: str, stack: Stack | None, name: str) -> Server:
             return Code(component=name, commit=stack.repository.commit(spec.rest), name=spec.rest)
         case _:
             raise BadInputError(
-                f"--server {text}: a server is wire:FORM, or {name}@REVISION", hint=f"Forms: {', '.join(FORMS)}"
+                f"--server {text}: a server is wire:FORM, {name}@REVISION, recorded:DIR, or a URL",
+                hint=f"Forms: {', '.join(_forms())}",
             )
 
 
-def _client(text: str, stack: Stack | None, pins: Pins, contract: Contract) -> Client:
+def _wire(option: str, form: str) -> Wire:
+    forms = _forms()
+    if form not in forms:
+        raise BadInputError(f"{option}: there is no wire form {form!r}{nearest(form, forms)}")
+    return Wire(form=form)
+
+
+def _forms() -> tuple[str, ...]:
+    # Imported here: the wire forms bring numpy, and only who names one needs them.
+    from pinctl.wire.forms import FORMS  # noqa: PLC0415
+
+    return tuple(str(form) for form in FORMS)
+
+
+def _clients(
+    text: str, stack: Stack | None, pins: Pins, contract: Contract, *, say: Callable[[str], None]
+) -> tuple[Client, ...]:
     spec = parse_spec(text)
-    if spec is None or spec.kind == "wire":
-        raise BadInputError(f"--client {text}: a client is COMPONENT==VERSION, or COMPONENT@REVISION")
+    if spec is None or spec.kind in {"recorded", "live"}:
+        raise BadInputError(
+            f"--client {without_credentials(text)}: a client is COMPONENT==VERSION, COMPONENT>=VERSION, "
+            "COMPONENT@REVISION, or wire:FORM"
+        )
+    if spec.kind == "wire":
+        return (_wire(f"--client {text}", spec.name),)
     by_distribution = {pins.components[name].distribution or name: name for name in contract.clients}
     component = spec.name if spec.name in contract.clients else by_distribution.get(spec.name)
     if component is None:
         raise BadInputError(
             f"--client {text}: the plan has no probe of {spec.name!r}{nearest(spec.name, contract.clients)}"
         )
+    distribution = pins.components[component].distribution or component
     if spec.kind == "release":
-        distribution = pins.components[component].distribution or component
-        return Release(component=component, requirement=f"{distribution}=={spec.rest}")
+        return (Release(component=component, requirement=f"{distribution}=={spec.rest}"),)
+    if spec.kind == "range":
+        try:
+            versions = releases_in_range(distribution, spec.rest)
+        except BadInputError as error:
+            raise BadInputError(f"--client {text}: {error.message}", hint=error.hint) from error
+        names = ", ".join(map(str, versions))
+        say(f"--client {text}: {len(versions)} release{'s' if len(versions) > 1 else ''}: {names}")
+        return tuple(Release(component=component, requirement=f"{distribution}=={version}") for version in versions)
     if stack is None:
         raise CouldNotFindOutError(
             f"--client {text} needs a checkout of {pins.superproject.name}", hint="Name one with --superproject DIR."
         )
     commit = stack.obtain(stack.pins.components[component], spec.rest)
-    return Code(component=component, commit=commit)
+    return (Code(component=component, commit=commit),)
 
 
 def _before_changes(repository: Repository, bump: BumpPlan, name: str) -> Oid | None:

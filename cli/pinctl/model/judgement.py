@@ -110,6 +110,29 @@ def judge_control(decoded: Decoded) -> tuple[Outcome, str, str]:
     return Outcome.TAKEN, "", f"got {_shorten(decoded.value)}"
 
 
+def judge_absent(field: str, *, decoded: Decoded) -> FieldResult:
+    """Judges a field that was asked for, and that a response does not carry in any form that is known.
+
+    Args:
+        field: the field's name.
+        decoded: what the client made of the response.
+
+    Returns:
+        The verdict with its reason.
+    """
+    unreadable = _unreadable(field, decoded, may_refuse=False)
+    if unreadable is not None:
+        return unreadable
+    if decoded.value is None or _is_empty(decoded.value):
+        return _missing(field, "the server sends no such field, and the client did not object")
+    return FieldResult(
+        field=field,
+        verdict=Verdict.UNKNOWN,
+        reason="the client read a value where no wire form that pinctl knows has one",
+        evidence=f"got {_shorten(decoded.value)}",
+    )
+
+
 def _unreadable(field: str, decoded: Decoded, *, may_refuse: bool) -> FieldResult | None:
     """Judges a field that gave no value; None where it gave one."""
     if decoded.failure is not None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from packaging.version import Version
 
+from pinctl.model.certificate import Certificate
 from pinctl.model.entry import EntryMove, Target
 from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import Matrix
@@ -189,13 +190,13 @@ class Proven:
     """A candidate whose required cells are ok and whose declared order is safe: only this can be published.
 
     Attributes:
-        certificate: the digest of what was proven and on what.
+        certificate: what was proven and on what; None where the plan has no contract.
     """
 
     staged: Staged
     matrix: Matrix | None
     order: OrderProof | None
-    certificate: str | None
+    certificate: Certificate | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,6 +143,16 @@ def needs_of(
     return tuple(needs)
 
 
+def declared_needs(plan: LandingPlan, *, superproject: str) -> tuple[Need, ...]:
+    """Returns the cells that the states of a plan's declared order must have ok, each once."""
+    landed: frozenset[str] = frozenset()
+    needs = list(needs_of(plan, landed, superproject=superproject))
+    for change in plan.in_order():
+        landed |= {change.id}
+        needs += needs_of(plan, landed, superproject=superproject)
+    return tuple(dict.fromkeys(needs))
+
+
 def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> OrderProof:
     """Judges every state of the plan and every order through them.
 

@@ -50,6 +50,7 @@ class Probe:
         optional: those of them that the client can do without.
         strict: whether a client must refuse every negative control whose form gives it away.
         seconds: the time limit of one run over all cases.
+        memory: how many bytes of memory each of its processes may use.
     """
 
     path: Path
@@ -60,6 +61,7 @@ class Probe:
     optional: tuple[str, ...] = ()
     strict: bool = False
     seconds: float = 120.0
+    memory: int = 2 * 2**30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

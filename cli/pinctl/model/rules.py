@@ -243,6 +243,48 @@ _ALL = (
         waivable=False,
     ),
     Rule(
+        code="MTX001",
+        title="a certificate says that a needed cell is not ok",
+        what=(
+            "Every cell that the states of a plan's declared order need must be ok in the certificate of the landing. "
+            "Nothing is run again: the certificate says what came of each cell, and what it was run on."
+        ),
+        why=(
+            "The clients before renderers#174 and verifiers#2778 refuse every response of the server of prime-rl#3900. "
+            "A certificate that shows such a cell was edited by hand, or is of another plan than this one."
+        ),
+        fix="Land the clients first, then run pinctl land NAME.",
+        waivable=False,
+    ),
+    Rule(
+        code="MTX002",
+        title="a certificate does not say what came of a needed cell",
+        what=(
+            "Every cell that the states of a plan's declared order need must be in the certificate, run with the "
+            "client that is pinned."
+        ),
+        why=(
+            "A cell that was not run, or whose environment could not be made, says nothing about the landing: could "
+            "not find out is not yes."
+        ),
+        fix="Run pinctl land NAME, where the cell can be run.",
+        waivable=False,
+    ),
+    Rule(
+        code="MTX003",
+        title="a plan's change comes without a certificate that holds for it",
+        what=(
+            "What brings a plan's own change must bring the certificate that pinctl land made: of this plan, these "
+            "probes and cases, these pins and this very tree, as it would stand on the target."
+        ),
+        why=(
+            "A proof holds for what it was run on. A landing that somebody amended, a target that moved on under it, "
+            "or a change that was merged by hand has not been run by anybody."
+        ),
+        fix="Run pinctl land NAME again, on the target as it is now.",
+        waivable=False,
+    ),
+    Rule(
         code="WVR001",
         title="a waiver waives nothing",
         what="A waiver for a pin that was judged must have something to waive.",

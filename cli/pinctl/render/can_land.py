@@ -7,7 +7,8 @@ from rich.text import Text
 
 from pinctl.errors import ExitStatus
 from pinctl.model.answer import PinAnswer
-from pinctl.render.matrix import STYLES, cell_json
+from pinctl.render.grid import STYLES
+from pinctl.render.matrix import cell_json
 
 _WORDS = {ExitStatus.YES: ("yes", "green"), ExitStatus.NO: ("no", "red"), ExitStatus.UNKNOWN: ("unknown", "magenta")}
 

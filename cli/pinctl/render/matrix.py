@@ -1,38 +1,29 @@
 """Shows a matrix: the grid at a glance, then the reason for each cell that is not ok."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from pinctl.model.matrix import CaseResult, Cell, Matrix, Verdict
+from pinctl.model.matrix import CaseResult, Cell, Matrix
+from pinctl.render.grid import STYLES, grid_lines
+from pinctl.render.reasons import NOT_REQUIRED, Reason, reasons_of, share
+from pinctl.render.reports import printable
 from pinctl.render.strictness import controls_json, strictness_text
 
-STYLES = {
-    Verdict.OK: "green",
-    Verdict.UNKNOWN: "magenta",
-    Verdict.MISSING: "yellow",
-    Verdict.REJECTS: "red",
-    Verdict.CORRUPTS: "bold white on red",
-}
+_INDENT = 4
 
 
 def matrix_text(matrix: Matrix) -> RenderableType:
     """Returns the grid, clients down and servers across, with the reasons below.
 
-    A cell that nothing requires to be ok is shown in brackets.
+    On a terminal no line is longer than it is wide; elsewhere a reason is one line, for other programs.
     """
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("client \\ server", style="bold", no_wrap=True)
-    for server in matrix.servers:
-        table.add_column(server, no_wrap=True)
-    for client in matrix.clients:
-        cells = (matrix.cell(server, client) for server in matrix.servers)
-        table.add_row(client, *(_mark(matrix, cell) for cell in cells))
-    reasons = [line for cell in matrix.cells for line in _reason(matrix, cell)]
-    reasons += strictness_text(matrix)
-    return Group(table, *([Text()] if reasons else []), *reasons, Text(), _summary(matrix))
+    reasons: list[RenderableType] = [line for reason in reasons_of(matrix) for line in _reason(reason)]
+    reasons += (_Paragraph(text=line) for line in strictness_text(matrix))
+    return Group(_Grid(matrix=matrix), *([Text()] if reasons else []), *reasons, Text(), _summary(matrix))
 
 
 def matrix_json(matrix: Matrix) -> dict[str, Any]:
@@ -58,6 +49,53 @@ def cell_json(cell: Cell, *, required: bool = True) -> dict[str, Any]:
     }
 
 
+def summary_words(matrix: Matrix) -> str:
+    """Says how many cells are ok."""
+    required = [cell for cell in matrix.cells if matrix.is_required(cell)]
+    fine = sum(cell.verdict == "ok" for cell in required)
+    return f"{fine} of {len(required)} required cells are ok, {len(matrix.cells)} were run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grid:
+    """The grid, as wide as the page is."""
+
+    matrix: Matrix
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in grid_lines(self.matrix, options.max_width):
+            yield from _folded(line, console, options, indent=_INDENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paragraph:
+    """A line that goes on below, indented, where a terminal is too narrow for it."""
+
+    text: Text
+    indent: int = _INDENT
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _folded(self.text, console, options, indent=self.indent)
+
+
+def _folded(text: Text, console: Console, options: ConsoleOptions, *, indent: int) -> Iterator[Text]:
+    width = options.max_width
+    if not options.is_terminal or text.cell_len <= width:
+        yield text
+        return
+    first, *_ = text.wrap(console, width, no_wrap=False, overflow="fold")
+    yield _bare(first)
+    rest = text[len(first) :]
+    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+    for line in rest.wrap(console, max(1, width - indent), no_wrap=False, overflow="fold"):
+        yield Text(" " * indent).append_text(_bare(line))
+
+
+def _bare(line: Text) -> Text:
+    line.rstrip()
+    return line
+
+
 def _case_json(case: CaseResult) -> dict[str, Any]:
     fields = [
         {"field": field.field, "verdict": field.verdict, "reason": field.reason, "evidence": field.evidence}
@@ -66,35 +104,16 @@ def _case_json(case: CaseResult) -> dict[str, Any]:
     return {"case": case.case, "verdict": case.verdict, "reason": case.reason, "fields": fields}
 
 
-def _mark(matrix: Matrix, cell: Cell | None) -> Text:
-    if cell is None:
-        return Text("-", style="dim")
-    text = cell.verdict if matrix.is_required(cell) else f"({cell.verdict})"
-    return Text(text, style=STYLES[cell.verdict])
+def _reason(reason: Reason) -> Iterator[RenderableType]:
+    for cell in reason.cells:
+        where = printable(f"  {cell.server} x {cell.client}") + share(cell)
+        wanted = "" if reason.required else f"  {NOT_REQUIRED}"
+        yield _Paragraph(text=Text.assemble((reason.verdict, STYLES[reason.verdict]), where, (wanted, "dim")))
+    for words, style in ((reason.words, ""), (reason.evidence, "dim")):
+        for line in words.splitlines():
+            yield _Paragraph(text=Text(" " * _INDENT + printable(line.expandtabs()), style=style))
 
 
-def _reason(matrix: Matrix, cell: Cell) -> list[Text]:
-    if cell.verdict is Verdict.OK:
-        return []
-    guilty = tuple(case for case in cell.cases if case.verdict is cell.verdict)
-    where = f" ({len(guilty)} of {len(cell.cases)} cases)" if guilty else ""
-    lines = [
-        Text.assemble(
-            (cell.verdict, STYLES[cell.verdict]),
-            f"  {cell.server} x {cell.client}{where}",
-            ("" if matrix.is_required(cell) else "  not required: no state of the declared order has it", "dim"),
-        ),
-        Text(f"    {cell.reason}"),
-    ]
-    control = cell.guilty_control.evidence if cell.guilty_control else ""
-    evidence = next((field.evidence for case in guilty for field in case.fields if field.evidence), control)
-    return [*lines, Text(f"    {evidence}", style="dim")] if evidence else lines
-
-
-def _summary(matrix: Matrix) -> Text:
-    required = [cell for cell in matrix.cells if matrix.is_required(cell)]
-    fine = sum(cell.verdict is Verdict.OK for cell in required)
+def _summary(matrix: Matrix) -> RenderableType:
     verdict = matrix.verdict
-    return Text.assemble(
-        (verdict, STYLES[verdict]), f": {fine} of {len(required)} required cells are ok, {len(matrix.cells)} were run"
-    )
+    return _Paragraph(text=Text.assemble((verdict, STYLES[verdict]), f": {summary_words(matrix)}"))

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from pinctl.model.matrix import Cell, Verdict
 from pinctl.model.order import Apart, OrderProof
-from pinctl.render.matrix import STYLES, cell_json
+from pinctl.render.grid import STYLES
+from pinctl.render.matrix import cell_json
 
 
 def order_text(proof: OrderProof) -> RenderableType:

@@ -13,6 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from pinctl.errors import BadFileError, PinctlError
+from pinctl.model.progress import Step
 
 _PIPE_WIDTH = 200
 
@@ -54,9 +55,10 @@ class Output:
         if not self.quiet:
             self._print(sys.stderr, Text(text))
 
-    def progress(self, text: str) -> None:
-        """Tells the user how far things are, where that was asked for."""
-        if self.verbose and not self.quiet:
+    def progress(self, text: str, *, step: Step | None = None) -> None:
+        """Tells the user how far things are in plain lines, where that was asked for."""
+        del step
+        if text and self.verbose and not self.quiet:
             self._print(sys.stderr, Text(text, style="dim"))
 
     def error(self, error: PinctlError) -> None:

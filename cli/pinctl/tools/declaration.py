@@ -34,7 +34,9 @@ ShapeT = TypeVar("ShapeT", bound=Shape)
 
 _WORDS = {
     "missing": "is missing",
+    "missing_keyword_only_argument": "is missing",
     "extra_forbidden": "is no key of this table",
+    "unexpected_keyword_argument": "is no key of this table",
     "string_type": "must be a string",
     "string_too_short": "must not be empty",
     "int_type": "must be a whole number",
@@ -44,6 +46,7 @@ _WORDS = {
     "list_type": "must be an array",
     "dict_type": "must be a table",
     "model_type": "must be a table",
+    "dataclass_type": "must be a table",
     "too_short": "must not be empty",
 }
 
@@ -83,6 +86,18 @@ def mistake_at(source: TomlSource, key_path: KeyPath, message: str) -> Mistake:
     return Mistake(key=dotted(key_path), line=source.line(key_path), message=message)
 
 
+def words_of(kind: str, text: str) -> str:
+    """Returns what pydantic says of a mistake in pinctl's words.
+
+    Args:
+        kind: pydantic's name of the mistake.
+        text: its own words.
+    """
+    if kind == "value_error":
+        return text.removeprefix("Value error, ")
+    return _WORDS.get(kind, text[:1].lower() + text[1:]).replace("input should be", "must be")
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """Returns a phrase that offers the nearest right name, or lists the few there are; empty where there are none."""
     known = tuple(names)
@@ -106,11 +121,9 @@ def _as_written(source: TomlSource, loc: KeyPath) -> KeyPath:
 
 
 def _mistake(source: TomlSource, shape: type[Shape], loc: KeyPath, kind: str, text: str) -> Mistake:
-    words = _WORDS.get(kind, text[:1].lower() + text[1:]).replace("input should be", "must be")
+    words = words_of(kind, text)
     if kind == "extra_forbidden":
         words += nearest(str(loc[-1]), _keys_at(shape, loc[:-1]))
-    if kind == "value_error":
-        words = text.removeprefix("Value error, ")
     return mistake_at(source, _as_written(source, loc), words)
 
 

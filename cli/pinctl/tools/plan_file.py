@@ -1,10 +1,10 @@
 """Reads landing_plans/NAME.toml."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 
 from pinctl.errors import BadInputError, Mistake
 from pinctl.model.contract import CASES, FIELDS
@@ -17,6 +17,8 @@ from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
 DIRECTORY = "landing_plans"
 
+_LEAST_MEMORY = 64 * 2**20
+
 
 class _Change(Shape):
     id: Text
@@ -28,6 +30,18 @@ class _Change(Shape):
     pins: tuple[Text, ...] = ()
 
 
+def _bytes(value: Any) -> int:
+    """Reads a size with its unit; no Python starts in less than the smallest."""
+    try:
+        size = TypeAdapter(ByteSize).validate_python(value) if isinstance(value, str) else 0
+    except ValidationError:
+        size = 0
+    if size < _LEAST_MEMORY:
+        msg = 'must be a size with its unit, such as "2GiB", of at least 64MiB'
+        raise ValueError(msg)
+    return size
+
+
 class _Probe(Shape):
     probe: Text
     requirements: tuple[Text, ...] = ()
@@ -35,6 +49,7 @@ class _Probe(Shape):
     reads: tuple[Text, ...] = FIELDS
     relays: tuple[Text, ...] = ()
     seconds: Annotated[float, Field(gt=0)] = 120.0
+    memory: Annotated[int, BeforeValidator(_bytes)] = 2 * 2**30
 
 
 class _Client(_Probe):
@@ -73,12 +88,16 @@ def plan_names(pins: Pins) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (pins.directory / DIRECTORY).glob("*.toml")))
 
 
-def read_plan(name: str, pins: Pins) -> LandingPlan:
+def read_plan(
+    name: str, pins: Pins, *, data: bytes | None = None, is_file: Callable[[Path], bool] = Path.is_file
+) -> LandingPlan:
     """Reads a landing plan.
 
     Args:
         name: the plan's name: the file's, without its suffix.
         pins: what it speaks about.
+        data: the file's bytes, where they come from elsewhere.
+        is_file: tells whether a probe is there, where that is elsewhere too.
 
     Raises:
         BadInputError: there is no pins.toml, or no plan of that name.
@@ -89,13 +108,13 @@ def read_plan(name: str, pins: Pins) -> LandingPlan:
             f"the plan {name!r} needs a pins.toml, and there is none here or above",
             hint="Write a pins.toml beside landing_plans/, or name one with --pins FILE.",
         )
-    names = plan_names(pins)
+    names = plan_names(pins) if data is None else (name,)
     if name not in names:
         known = nearest(name, names) or f"; {pins.directory / DIRECTORY} holds none"
         raise BadInputError(f"there is no landing plan {name!r}{known}", hint="List the plans: pinctl plan")
     path = pins.directory / DIRECTORY / f"{name}.toml"
-    source = read_toml(path)
-    file = shaped(source, _File, _mistakes(source, pins))
+    source = read_toml(path, data)
+    file = shaped(source, _File, _mistakes(source, pins, is_file))
     return LandingPlan(
         name=name,
         path=path,
@@ -125,10 +144,11 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         optional=shape.optional if isinstance(shape, _Client) else (),
         strict=isinstance(shape, _Client) and shape.strict,
         seconds=shape.seconds,
+        memory=shape.memory,
     )
 
 
-def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
+def _mistakes(source: TomlSource, pins: Pins, is_file: Callable[[Path], bool]) -> Iterator[Mistake]:
     """Finds what the shape of the file cannot say; looks at the raw values, whose shape may be wrong as well."""
     changes = [
         (index, change)
@@ -139,7 +159,7 @@ def _mistakes(source: TomlSource, pins: Pins) -> Iterator[Mistake]:
     yield from _cycle(source, changes)
     contract = source.at(("contract",))
     if isinstance(contract, dict):
-        yield from _contract_mistakes(source, pins, contract)
+        yield from _contract_mistakes(source, pins, contract, is_file)
 
 
 def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:
@@ -170,7 +190,9 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
             yield mistake_at(source, (*at, "pins"), f"only a change in {own} itself can move pins")
 
 
-def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any]) -> Iterator[Mistake]:
+def _contract_mistakes(
+    source: TomlSource, pins: Pins, contract: dict[str, Any], is_file: Callable[[Path], bool]
+) -> Iterator[Mistake]:
     yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
     clients = contract.get("clients")
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
@@ -184,7 +206,7 @@ def _contract_mistakes(source: TomlSource, pins: Pins, contract: dict[str, Any])
         if not isinstance(table, dict):
             continue
         probe = table.get("probe")
-        if isinstance(probe, str) and not (source.path.parent / probe).is_file():
+        if isinstance(probe, str) and not is_file(source.path.parent / probe):
             key: KeyPath = (*at, "probe") if isinstance(value, dict) else at
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
         for key_name in ("reads", "relays", "optional"):

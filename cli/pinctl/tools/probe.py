@@ -23,10 +23,14 @@ class Body:
     Attributes:
         text: the response's body; None where there is none.
         failure: why there is none.
+        refusal: what the server said where it refused loudly; then there is no body either.
+        truth: by field, what is true of this body; None where the case's own values are.
     """
 
     text: str | None = None
     failure: str | None = None
+    refusal: str | None = None
+    truth: Mapping[str, Any] | None = None
 
 
 class _Asked(NamedTuple):
@@ -130,5 +134,6 @@ def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> Answers:
     with scratch() as home:
         # Nothing of the user's environment: neither secrets nor settings reach the code under test.
         env = {"HOME": str(home), "TMPDIR": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-        ended = run([python, "-I", harness, probe.path], cwd=home, env=env, stdin=feed, seconds=probe.seconds)
+        command: list[str | Path] = [python, "-I", harness, probe.path, str(probe.memory)]
+        ended = run(command, cwd=home, env=env, stdin=feed, seconds=probe.seconds)
     return read_answers(ended, cases, seconds=probe.seconds)

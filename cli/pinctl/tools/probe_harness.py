@@ -1,11 +1,14 @@
 """Runs a probe inside the environment under test; knows nothing but the standard library.
 
-Started as `python -I probe_harness.py PROBE`. Reads one JSON object a line and answers each with one (protocol 1,
-described in docs/probes.md). What the code under test prints goes to stderr: it cannot be taken for an answer.
+Started as `python -I probe_harness.py PROBE BYTES`; BYTES is the memory that it may use. Reads one JSON object a line
+and answers each with one (protocol 1, described in docs/probes.md). What the code under test prints goes to stderr: it
+cannot be taken for an answer.
 """
 
+import contextlib
 import json
 import os
+import resource
 import sys
 from types import ModuleType
 from typing import IO, Any
@@ -17,6 +20,9 @@ def main() -> int:
     """Answers every request until there is none left."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    # A probe that takes more gets a MemoryError; where the system has no such limit, it has none either.
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[2]),) * 2)
     try:
         probe = _load(sys.argv[1])
     except BaseException as error:  # noqa: BLE001 - whatever importing the code under test raises is its answer
@@ -99,6 +105,8 @@ def _call(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) ->
 
 def _describe(error: BaseException) -> str:
     text = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        text = f"{text} (more than the plan's memory for this probe)".strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

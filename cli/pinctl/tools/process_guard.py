@@ -1,9 +1,9 @@
 """Stands between pinctl and a program that it starts: when either of them ends, nothing of the program is left.
 
 Started as `python -IS process_guard.py FD PROGRAM [ARGUMENT ...]`; knows nothing but the standard library. FD is a
-socket whose other end pinctl alone holds. The program's environment comes in over it, how it ended goes out, and when
-it closes, because pinctl wants an end of it or was killed itself, the program is killed with everything that it started,
-also where that has left its group.
+socket whose other end pinctl alone holds. The program's environment comes in over it, and how it ended goes out. When
+it closes, because pinctl wants an end of it or was killed itself, the program is killed with all that it started, also
+what has left its group.
 """
 
 import marshal

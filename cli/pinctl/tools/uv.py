@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,10 +11,12 @@ from itertools import takewhile
 from pathlib import Path
 
 import uv
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, run
 from pinctl.tools.surroundings import needed_environment
 from pinctl.tools.toml_source import read_toml
@@ -160,6 +163,34 @@ def install(environment: Path, what: Iterable[str], *, dependencies: bool = True
         _must(_uv(environment.parent, "pip", "install", "--quiet", "--python", python, *options, *words), environment)
 
 
+def newest_release(requirement: str, *, prereleases: bool) -> Version | Refused:
+    """Returns the newest release that a requirement admits and this Python can install, as the user's index has it.
+
+    Args:
+        requirement: PEP 508.
+        prereleases: whether pre-releases count.
+
+    Returns:
+        The version; what uv said where there is none.
+
+    Raises:
+        CouldNotFindOutError: the index does not answer, or uv is kept from asking it.
+    """
+    options = ("--quiet", "--no-deps", "--no-header", "--no-annotate", "--python", sys.executable)
+    allowed = "allow" if prereleases else "disallow"
+    # In a directory of its own: neither a project's settings nor a lock beside it are those of the environments.
+    with scratch() as directory, own_settings() as settings:
+        words = ("pip", "compile", *options, "--prerelease", allowed, "-")
+        ended = _run(_own_program(), directory, *words, settings=settings, stdin=requirement.encode())
+        explanation = _clean(ended, directory)
+    if ended.status == 0:
+        found = Requirement(ended.stdout.decode("utf-8", "replace").strip())
+        return Version(next(iter(found.specifier)).version)
+    if _NO.search(explanation) and _CUT_OFF not in explanation:
+        return Refused(explanation=explanation)
+    raise CouldNotFindOutError(f"the releases of {requirement} cannot be listed: {explanation}")
+
+
 @cache
 def uv_version() -> str:
     """Returns the version of pinctl's own uv, such as `uv 0.8.0`."""
@@ -237,9 +268,11 @@ def _uv(cwd: Path, *arguments: str) -> Ended:
     return _run(_own_program(), cwd, *arguments)
 
 
-def _run(program: Path, cwd: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
+def _run(
+    program: Path, cwd: Path, *arguments: str, settings: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> Ended:
     env = {**inherited_environment(), "NO_COLOR": "1", "UV_NO_PROGRESS": "1", **(settings or {})}
-    return run([program, *arguments], cwd=cwd, env=env)
+    return run([program, *arguments], cwd=cwd, env=env, stdin=stdin)
 
 
 def _must(ended: Ended, place: Path) -> None:

@@ -24,11 +24,13 @@ class FieldForm:
     Attributes:
         encode: returns the keys that the field adds; none if the case does not have it.
         decode: reads the field; None if the response does not carry it; raises WireRefusal.
-        in_choice: whether the keys stand in the choice, or beside the choices.
+        key: the key that the field is read from.
+        in_choice: whether the key stands in the choice, or beside the choices.
     """
 
     encode: Callable[[Case], Mapping[str, object]]
     decode: Callable[[Response, Request], FieldValue]
+    key: str
     in_choice: bool = True
 
 
@@ -92,7 +94,7 @@ def _mask(
         value = response.choice.get(key)  # servers write null where no mask was asked for, or none was kept
         return None if value is None else decode(value, tokens=len(response.token_ids), field=key).rows()
 
-    return FieldForm(encode=put, decode=get)
+    return FieldForm(encode=put, decode=get, key=key)
 
 
 def _experts(
@@ -108,19 +110,19 @@ def _experts(
             return None
         return decode(value, response.end_of(request), request.routed_experts_start).value()
 
-    return FieldForm(encode=put, decode=get)
+    return FieldForm(encode=put, decode=get, key="routed_experts")
 
 
-VLLM_LOGPROBS = FieldForm(encode=_encode_vllm_logprobs, decode=_decode_vllm_logprobs)
+VLLM_LOGPROBS = FieldForm(encode=_encode_vllm_logprobs, decode=_decode_vllm_logprobs, key="logprobs")
 """`logprobs.content`, one object a token."""
 
-PACKED_LOGPROBS = FieldForm(encode=_encode_packed_logprobs, decode=_decode_packed_logprobs)
+PACKED_LOGPROBS = FieldForm(encode=_encode_packed_logprobs, decode=_decode_packed_logprobs, key="completion_logprobs")
 """`completion_logprobs`, packed float32 [tokens]; `logprobs` is absent."""
 
-SKYRL_LOGPROBS = FieldForm(encode=_encode_skyrl_logprobs, decode=_decode_skyrl_logprobs)
+SKYRL_LOGPROBS = FieldForm(encode=_encode_skyrl_logprobs, decode=_decode_skyrl_logprobs, key="logprobs")
 """`logprobs.content`, the float alone in each object."""
 
-TEACHER_LOGPROBS = FieldForm(encode=_encode_teacher, decode=_decode_teacher, in_choice=False)
+TEACHER_LOGPROBS = FieldForm(encode=_encode_teacher, decode=_decode_teacher, key="prompt_logprobs", in_choice=False)
 """`prompt_logprobs` of the body, an object of candidates for each prompt token."""
 
 VLLM_MASK = _mask(sampling_mask.encode_vllm, sampling_mask.decode_vllm)

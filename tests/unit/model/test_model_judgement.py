@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinctl.model.judgement import Decoded, judge_read, judge_relayed
+from pinctl.model.judgement import Decoded, judge_absent, judge_read, judge_relayed
 from pinctl.model.matrix import FieldResult, Verdict
 
 SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=150)
@@ -267,3 +267,23 @@ def test_a_relay_that_gives_no_value_is_refused_or_unknown(
     sent: Any, decoded: Decoded, verdict: Verdict, reason: str
 ) -> None:
     assert judge_relayed("sampling_mask", sent=sent, decoded=decoded) == result("sampling_mask", verdict, reason)
+
+
+@pytest.mark.parametrize("value", [None, [], {}, "", NO_EXPERTS])
+def test_a_field_that_was_asked_for_and_not_sent_is_missing(value: Any) -> None:
+    assert judge_absent("sampling_mask", decoded=Decoded(value=value)) == result(
+        "sampling_mask", Verdict.MISSING, "the server sends no such field, and the client did not object"
+    )
+
+
+@pytest.mark.parametrize(
+    ("decoded", "verdict", "reason"),
+    [
+        (Decoded(refusal="no mask"), Verdict.REJECTS, "no mask"),
+        (Decoded(failure="it died"), Verdict.UNKNOWN, "it died"),
+        (Decoded(value=[[1]]), Verdict.UNKNOWN, "the client read a value where no wire form that pinctl knows has one"),
+    ],
+)
+def test_a_field_that_was_not_sent_is_never_ok(decoded: Decoded, verdict: Verdict, reason: str) -> None:
+    found = judge_absent("logprobs", decoded=decoded)
+    assert (found.verdict, found.reason) == (verdict, reason)

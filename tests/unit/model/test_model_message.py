@@ -1,11 +1,21 @@
 """The commit message of a landing: what it tells people, and what pinctl and git read back out of it."""
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
 from packaging.version import Version
 
-from pinctl.flows.message import commit_message, heading_of, heading_of_plan, is_landing, is_same_landing, trailers_of
+from pinctl.flows.message import (
+    commit_message,
+    digest_of_certificate,
+    heading_of,
+    heading_of_plan,
+    is_landing,
+    is_same_landing,
+    trailers_of,
+)
+from pinctl.model.certificate import Certificate, Inputs
 from pinctl.model.entry import Target
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged, ToLand
 from pinctl.model.lock import LockDiff
@@ -15,6 +25,7 @@ from pinctl.model.order import CounterExample, Need, OrderProof
 from pinctl.model.pins import Component, GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.model.requirement import FloorMove, FloorSite
+from pinctl.tools.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 from support import Git
 
@@ -105,7 +116,19 @@ ORDER = OrderProof(
     ),
     apart=(),
 )
-PROVEN = Proven(staged=STAGED, matrix=MATRIX, order=ORDER, certificate="sha256:1234")
+CERTIFICATE = Certificate(
+    plan="packed-generate",
+    parent=oid("c"),
+    inputs=Inputs(plan="1" * 64, probes={}, cases={}, pins={}, tree=oid("1")),
+    variants={},
+    cells=(),
+    needs=(),
+    changes=("renderers", "server"),
+    orders=2,
+    safe_orders=1,
+    made_with={},
+)
+PROVEN = Proven(staged=STAGED, matrix=MATRIX, order=ORDER, certificate=CERTIFICATE)
 PEOPLE = (Person(name="Yuki Brandt", email="yuki@example.org", date="1767225600 +0900"),)
 
 TRAILERS = (
@@ -139,7 +162,7 @@ def test_the_message_tells_what_moved_why_and_on_which_proof() -> None:
             "Unsafe: server first; old corrupts.",
             "",
             *TRAILERS,
-            "Certificate: sha256:1234",
+            f"Certificate: sha256:{hashlib.sha256(certificate_bytes(CERTIFICATE)).hexdigest()}",
             "Co-authored-by: Yuki Brandt <yuki@example.org>",
             "",
         )
@@ -197,7 +220,7 @@ def test_git_reads_the_same_trailers(tmp_path: Path, git: Git) -> None:
     written = git(tmp_path, "log", "-1", "--format=%(trailers:only,unfold)").splitlines()
     assert [line for line in written if line] == [
         *TRAILERS,
-        "Certificate: sha256:1234",
+        f"Certificate: {digest_of_certificate(certificate_bytes(CERTIFICATE))}",
         "Co-authored-by: Yuki Brandt <yuki@example.org>",
     ]
     assert is_same_landing(git(tmp_path, "log", "-1", "--format=%B"), BUMP)

@@ -43,6 +43,7 @@ requirements = ["httpx"]
 dependencies = false
 relays = ["sampling_mask", "routed_experts"]
 seconds = 30
+memory = "512MiB"
 
 [contract.clients.verifiers]
 probe = "probes/client.py"
@@ -50,6 +51,7 @@ reads = ["sampling_mask"]
 seconds = 0.5
 """
 RENDERERS = "contract.clients.renderers"
+SIZE = 'must be a size with its unit, such as "2GiB", of at least 64MiB'
 NOTHING_SAYS = "so nothing says where its pin should move"
 CHANGE = 'version = 1\ntitle = "T"\n[[changes]]\nid = "a"\ncomponent = "renderers"\npull = 1\n'
 OWN = f'{CHANGE}[[changes]]\nid = "server"\ncomponent = "prime-rl"\nbranch = "b"\n'
@@ -118,6 +120,7 @@ def test_everything_that_a_plan_says_is_taken(pins: Pins) -> None:
                     reads=("logprobs",),
                     relays=("sampling_mask", "routed_experts"),
                     seconds=30.0,
+                    memory=512 * 2**20,
                 ),
                 "verifiers": Probe(path=probes / "client.py", reads=("sampling_mask",), seconds=0.5),
             },
@@ -252,6 +255,9 @@ def test_a_plan_s_name_is_no_path(pins: Pins, name: str) -> None:
         (f"{CLIENT}seconds = 0\n", ["12: contract.clients.renderers.seconds: must be greater than 0"]),
         (f"{CLIENT}seconds = nan\n", ["12: contract.clients.renderers.seconds: must be greater than 0"]),
         (f"{CLIENT}seconds = '12'\n", ["12: contract.clients.renderers.seconds: must be a number"]),
+        (f"{CLIENT}memory = 5\n", [f"12: contract.clients.renderers.memory: {SIZE}"]),
+        (f"{CLIENT}memory = '2XB'\n", [f"12: contract.clients.renderers.memory: {SIZE}"]),
+        (f"{CLIENT}memory = '1MiB'\n", [f"12: contract.clients.renderers.memory: {SIZE}"]),
         (f"{CLIENT}seconds = true\n", ["12: contract.clients.renderers.seconds: must be a number"]),
         (f"{CLIENT}dependencies = 'no'\n", ["12: contract.clients.renderers.dependencies: must be true or false"]),
         (

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.certificates import certificate_findings
 from pinctl.flows.check.floors import floor_findings
 from pinctl.flows.check.lock import lock_findings
 from pinctl.flows.check.pins import pin_findings
@@ -12,20 +13,19 @@ from pinctl.flows.check.plans import plan_findings
 from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.soundness import soundness_findings
 from pinctl.flows.check.waivers import apply_waivers
+from pinctl.flows.plans import plans_at
 from pinctl.flows.resolve import pulls_of
 from pinctl.flows.stack import REMOTE, Stack
 from pinctl.flows.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid
-from pinctl.model.plan import LandingPlan
 from pinctl.model.rules import RULES
 from pinctl.tools.ci import Announced, announced_range
 from pinctl.tools.git.compose import scratch_commit, staged_tree
 from pinctl.tools.git.history import contains
 from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
 from pinctl.tools.git.submodules import FILE
-from pinctl.tools.plan_file import plan_names, read_plan
 from pinctl.tools.toml_source import read_toml
 
 _REFUSED = frozenset({"PIN001", "PIN002", "PIN003", "PIN004", "PIN005", "PIN006", "PIN008", "FLR001"})
@@ -37,6 +37,7 @@ _FAMILIES: tuple[Callable[[Scope], Iterable[Finding]], ...] = (
     floor_findings,
     soundness_findings,
     lock_findings,
+    certificate_findings,
 )
 
 
@@ -56,7 +57,7 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
         stack = Stack(pins=stack.pins, repository=deepened(stack.repository, REMOTE))
     judged = _staged(stack) if asked.staged else find_range(stack, base=base, head=head)
     stack = stack_at(stack, judged.head)
-    plans = _plans(stack)
+    plans = plans_at(stack, judged.head)
     pulls: dict[str, tuple[int, ...]] = {}
     for plan in plans:
         for component, numbers in pulls_of(plan).items():
@@ -79,7 +80,7 @@ def objections_to(stack: Stack, staged: Staged) -> Objections | None:
     The lock is left out: uv made it a moment ago for this very tree. So is what was wrong with other components before.
     """
     judged = Range(base=staged.bump.tip, head=staged.commit, source="the staged commit")
-    scope = scope_of(stack, judged, Asked(), plans=_plans(stack))
+    scope = scope_of(stack, judged, Asked(), plans=plans_at(stack, staged.commit))
     rollback = staged.bump.rollback is not None
     findings = [
         finding
@@ -185,10 +186,6 @@ def _anchored(scope: Scope, finding: Finding) -> Finding:
         if submodule.path == finding.path and submodule.line is not None:
             return replace(finding, anchor=(FILE, submodule.line))
     return finding
-
-
-def _plans(stack: Stack) -> tuple[LandingPlan, ...]:
-    return tuple(read_plan(name, stack.pins) for name in plan_names(stack.pins))
 
 
 def _judged(scope: Scope) -> tuple[str, ...]:

@@ -98,6 +98,12 @@ def is_in_result(scope: Scope, change: Change) -> bool:
     return own.on_target is not None or _is_present(scope, own, scope.result)
 
 
+def is_brought(scope: Scope, change: Change) -> bool:
+    """Tells whether the range brings a change of the superproject to the target."""
+    own = _recognise(scope, change)
+    return own.on_target is None and _is_present(scope, own, scope.result)
+
+
 def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid]) -> Iterator[Finding]:
     stack = scope.stack
     for name in change.pins:

@@ -1,0 +1,180 @@
+"""Runs a part of a matrix, and joins the parts that several machines have run."""
+
+import hashlib
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinctl import __version__
+from pinctl.errors import BadInputError
+from pinctl.flows.land import Asked
+from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.steps import Clock
+from pinctl.model.matrix import Matrix
+from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated
+from pinctl.model.variant import Client, Code, Recorded, Server
+from pinctl.tools.recording import INDEX
+from pinctl.tools.shard_file import read_durations, read_shard, shard_paths, write_durations
+
+MOST_SHARDS = 20
+"""As many jobs as GitHub runs at a time for an account without a plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """A matrix, with how long its clients took."""
+
+    matrix: Matrix
+    seconds: Mapping[str, float]
+
+
+def run_timed(asked: Asked, *, durations: Path | None, tell: Tell) -> Matrix:
+    """Runs a whole matrix, and brings a file of durations up to date where one is named."""
+    before = read_durations(durations) if durations is not None else {}
+    found = _run(asked, asked.clients, tell)
+    if durations is not None:
+        write_durations(durations, updated(before, _components(asked), found.seconds))
+    return found.matrix
+
+
+def run_shard(asked: Asked, number: ShardNumber, *, durations: Path | None, tell: Tell) -> Shard:
+    """Runs the cells of one shard."""
+    layout = _layout(asked, number.count, read_durations(durations) if durations is not None else {})
+    mine = layout.split[number.index - 1]
+    found = _run(asked, tuple(client for client in asked.clients if client.label in mine), tell)
+    return Shard(number=number, layout=layout, cells=found.matrix.cells, seconds=found.seconds)
+
+
+def lay_out_shards(asked: Asked, count: int | None, *, durations: Path | None) -> Layout:
+    """Says which shard would have which clients; runs nothing.
+
+    Args:
+        asked: what is to be run.
+        count: how many shards at most; None for one a client, up to `MOST_SHARDS`. There are never more than clients.
+        durations: a file of durations.
+    """
+    count = max(1, min(count or MOST_SHARDS, len(asked.clients)))
+    return _layout(asked, count, read_durations(durations) if durations is not None else {})
+
+
+def merge_shards(name: str, paths: tuple[Path, ...], *, durations: Path | None) -> Merged:
+    """Joins the files of shards to what one run would have found.
+
+    Args:
+        name: the plan's name.
+        paths: files, or directories of files.
+        durations: a file of durations to bring up to date.
+
+    Raises:
+        BadInputError: they are not shards of one run of that plan: says which file differs, and in what.
+        BadFileError: one is damaged.
+    """
+    shards = {path: read_shard(path) for path in shard_paths(paths)}
+    first, *others = shards
+    layout = shards[first].layout
+    if layout.plan != name:
+        raise BadInputError(f"{first} is a shard of the plan {layout.plan}, not of {name}")
+    for path in others:
+        differences = layout.differences(shards[path].layout)
+        if differences:
+            details = "".join(f"\n    {line}" for line in differences)
+            raise BadInputError(
+                f"{path} is no shard of the run that {first} is of:{details}",
+                hint="Merge the shards of one run only; give all of them the same --durations.",
+            )
+    kept: dict[ShardNumber, Path] = {}
+    for path, shard in shards.items():
+        earlier = kept.setdefault(shard.number, path)
+        cells = ", ".join(_unlike(shards[earlier], shard))
+        if cells:
+            raise BadInputError(
+                f"{earlier} and {path} are both shard {shard.number}, and say different things of {cells}",
+                hint="Remove one of them.",
+            )
+    if durations is not None:
+        _add_durations(durations, layout, tuple(shards.values()))
+    return joined(layout, (shards[path] for path in kept.values()))
+
+
+def _run(asked: Asked, clients: tuple[Client, ...], tell: Tell) -> Timed:
+    clock = Clock()
+    if not clients:
+        labels = tuple(server.label for server in asked.servers)
+        empty = Matrix(plan=asked.plan.name, servers=labels, clients=(), cells=(), required=asked.required)
+        return Timed(matrix=empty, seconds={})
+    matrix = run_matrix(
+        asked.stack,
+        asked.plan,
+        asked.contract,
+        servers=asked.servers,
+        clients=clients,
+        required=asked.required,
+        tell=tell,
+        clock=clock,
+    )
+    return Timed(matrix=matrix, seconds=clock.seconds())
+
+
+def _add_durations(path: Path, layout: Layout, shards: tuple[Shard, ...]) -> None:
+    known = read_durations(path)
+    for shard in shards:
+        known = updated(known, layout.clients, shard.seconds)
+    write_durations(path, known)
+
+
+def _components(asked: Asked) -> dict[str, str]:
+    return {client.label: client.component for client in asked.clients}
+
+
+def _layout(asked: Asked, count: int, durations: Durations) -> Layout:
+    clients = _components(asked)
+    return Layout(
+        plan=asked.plan.name,
+        servers=tuple(server.label for server in asked.servers),
+        clients=clients,
+        required=None if asked.required is None else tuple(sorted(asked.required)),
+        split=split(clients, count, durations),
+        inputs=_inputs(asked),
+    )
+
+
+def _inputs(asked: Asked) -> dict[str, str]:
+    """Names everything that the cells are run on, so that shards of different runs are told apart."""
+    contract = asked.contract
+    python = ".".join(map(str, sys.version_info[:2]))
+    inputs = {
+        "pinctl": __version__,
+        "Python": f"{platform.python_implementation()} {python}",
+        "machine": f"{platform.system()} {platform.machine()}",
+        "plan file": _sha256(asked.plan.path),
+    }
+    for name, probe in (("server", contract.server), *contract.clients.items()):
+        inputs[f"probe of {name}"] = _sha256(probe.path)
+    for variant in (*asked.servers, *asked.clients):
+        inputs[variant.label] = _identity(asked, variant)
+    return inputs
+
+
+def _identity(asked: Asked, variant: Server | Client) -> str:
+    match variant:
+        case Code(component=component, commit=commit):
+            # Each machine stages a commit of its own: the tree is what they have in common.
+            stack = asked.stack
+            own = stack is not None and component == stack.name
+            return f"tree {stack.repository.tree_of(commit)}" if stack is not None and own else f"commit {commit}"
+        case Recorded(directory=directory):
+            return f"recording {_sha256(directory / INDEX)}"
+        case _:
+            return variant.label
+
+
+def _sha256(path: Path) -> str:
+    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _unlike(one: Shard, other: Shard) -> list[str]:
+    """Names the cells in which two shards differ; they have the same cells, maybe in another order."""
+    theirs = {(cell.server, cell.client): cell for cell in other.cells}
+    return [f"{cell.server} x {cell.client}" for cell in one.cells if theirs[cell.server, cell.client] != cell]

@@ -1,0 +1,122 @@
+"""A certificate: what a landing was proven on, what came of it, and whether it still holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pinctl.model.matrix import Verdict
+from pinctl.model.order import Need
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Everything that a proof was run on. A certificate holds for nothing else.
+
+    Attributes:
+        plan: the SHA-256 of the plan's file.
+        probes: the SHA-256 of each probe's file, by its path in the plan.
+        cases: the SHA-256 of each case's true values, by its name.
+        pins: the commit that each component is pinned at, by its name.
+        tree: the tree of the superproject, without the certificate itself.
+    """
+
+    plan: str
+    probes: Mapping[str, str]
+    cases: Mapping[str, str]
+    pins: Mapping[str, str]
+    tree: str
+
+    def changes_to(self, now: "Inputs") -> tuple[str, ...]:
+        """Names what differs now from what was proven, each in a few words; nothing where all is the same."""
+        found = ["the plan has changed"] if now.plan != self.plan else []
+        for what, then, current in (("probe", self.probes, now.probes), ("case", self.cases, now.cases)):
+            changed = sorted(name for name in {*then, *current} if then.get(name) != current.get(name))
+            found += [f"the {what} {name} has changed" for name in changed]
+        found += [
+            f"{name} is pinned at {(now.pins.get(name) or 'nothing')[:7]}, not at {commit[:7]}"
+            for name, commit in sorted(self.pins.items())
+            if now.pins.get(name) != commit
+        ]
+        if not found and now.tree != self.tree:
+            found.append("files of the superproject have changed")
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertifiedCell:
+    """What came of one cell.
+
+    Attributes:
+        cases: the verdict of each case.
+    """
+
+    server: str
+    client: str
+    verdict: Verdict
+    reason: str
+    cases: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertifiedNeed:
+    """Which cell answers what the declared order needs.
+
+    Attributes:
+        landed: the superproject's own changes in that state, sorted.
+        server: the label of the cell's server variant; None where there was no such cell.
+        client: the label of its client variant.
+    """
+
+    landed: tuple[str, ...]
+    component: str
+    new: bool
+    role: str
+    server: str | None
+    client: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """The matrix and the order proof of one landing.
+
+    Attributes:
+        plan: the plan's name.
+        parent: the commit that the landing is on.
+        variants: what each label stands for: a commit, or the requirement of a release.
+        needs: of every state that the declared order passes through.
+        changes: the declared order.
+        orders: how many orders there are at all.
+        safe_orders: how many of them pass through safe states only.
+        made_with: the versions of the programs that it was made with.
+    """
+
+    plan: str
+    parent: str
+    inputs: Inputs
+    variants: Mapping[str, str]
+    cells: tuple[CertifiedCell, ...]
+    needs: tuple[CertifiedNeed, ...]
+    changes: tuple[str, ...]
+    orders: int
+    safe_orders: int
+    made_with: Mapping[str, str]
+
+    def verdict_of(self, need: Need) -> tuple[Verdict, str]:
+        """Returns what the certificate says of a need, with the cell's labels and its reason where it is not ok.
+
+        A need without a cell is unknown, as is one whose pinned client is not at the commit that is pinned.
+        """
+        key = (tuple(sorted(need.landed)), need.component, need.new, need.role)
+        for item in self.needs:
+            if (item.landed, item.component, item.new, item.role) == key:
+                return self._verdict(item)
+        return Verdict.UNKNOWN, f"no cell was run for {need.component} {'with' if need.new else 'before'} its changes"
+
+    def _verdict(self, need: CertifiedNeed) -> tuple[Verdict, str]:
+        pinned = self.inputs.pins.get(need.component)
+        labels = f"{need.server} x {need.client}"
+        if need.role == "pinned" and need.new and pinned is not None and self.variants.get(need.client or "") != pinned:
+            return Verdict.UNKNOWN, f"{labels}: the client is not the one at {pinned[:7]}, which is pinned"
+        for cell in self.cells:
+            if (cell.server, cell.client) == (need.server, need.client):
+                return cell.verdict, f"{labels}: {cell.reason or cell.verdict}"
+        return Verdict.UNKNOWN, f"{labels}: no such cell was run"

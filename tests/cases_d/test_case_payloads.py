@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 import pytest
 
-from pinctl.flows.cases import judged, questions
+from pinctl.flows.cases import Fields, judged, questions
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Probe
 from pinctl.tools.probe import Body, ask_client
@@ -55,7 +55,7 @@ def verdict_of(directory: Path, code: str, body: bytes, case: str, field: str) -
     probe = Probe(path=path, reads=(field,))
     asked = {key: (body.decode(), request) for key, request in questions(CASES[case]).items()}
     decoded = ask_client(probe, Path(sys.executable), asked)
-    return judged(CASES[case], probe, Body(text=body.decode()), decoded).verdict
+    return judged(CASES[case], Fields(reads=(field,)), Body(text=body.decode()), decoded).verdict
 
 
 @pytest.mark.parametrize(

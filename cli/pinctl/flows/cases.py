@@ -56,9 +56,8 @@ def judged(case: "Case", fields: Fields, body: Body, decoded: Mapping[str, Mappi
     for index, choice in enumerate(case.choices):
         answers = decoded.get(_key(case, index), {})
         found = _choice_results(choice, index, fields, body, answers)
-        results += (
-            replace(result, field=f"choices[{index}].{result.field}") if case.more else result for result in found
-        )
+        prefix = f"choices[{index}]." if case.more else ""
+        results += [replace(result, field=prefix + result.field) for result in found]
     return CaseResult(case=case.name, fields=tuple(results))
 
 

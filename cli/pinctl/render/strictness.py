@@ -1,22 +1,51 @@
 """Shows what clients made of negative controls, beside the verdicts."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
 
 from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.strictness import ControlResult, Outcome
+from pinctl.render.reports import printable
 
 
-def strictness_text(matrix: Matrix) -> list[Text]:
-    """Returns a line for each client that took what it should have refused, and one for what could not be found out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """What is said of a client's strictness, once for all the servers that it was seen with.
+
+    Attributes:
+        word: `lenient`, or what could not be found out.
+        what: what the client takes or drops, or why it is unknown.
+    """
+
+    word: str
+    client: str
+    what: str
+    servers: tuple[str, ...]
+
+
+def complaints_of(matrix: Matrix) -> tuple[Complaint, ...]:
+    """Returns what is to be said of clients that took what they should have refused, or did not survive it."""
     said: dict[tuple[str, str, str], list[str]] = {}
     for cell in matrix.cells:
         for word, what in _complaints(cell):
             said.setdefault((word, cell.client, what), []).append(cell.server)
-    return [
-        Text.assemble((word, "yellow"), f"  {client}: {what}  ", (f"of {', '.join(servers)}", "dim"))
+    return tuple(
+        Complaint(word=word, client=client, what=what, servers=tuple(servers))
         for (word, client, what), servers in said.items()
+    )
+
+
+def strictness_text(matrix: Matrix) -> list[Text]:
+    """Returns a line for each complaint."""
+    return [
+        Text.assemble(
+            (complaint.word, "yellow"),
+            printable(f"  {complaint.client}: {complaint.what}"),
+            (printable(f"  of {', '.join(complaint.servers)}"), "dim"),
+        )
+        for complaint in complaints_of(matrix)
     ]
 
 

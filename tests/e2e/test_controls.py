@@ -260,5 +260,5 @@ def test_a_form_that_cannot_hold_a_case_is_unknown_for_it(releases: Releases) ->
     result = releases.run("uint8")
     assert (result.status, result.stderr) == (3, "")
     assert json.loads(result.stdout)["cells"][0]["reason"].startswith(
-        "routed-experts: routed_experts: wire:uint8 cannot hold it: routed_experts: "
+        "routed-experts: routed_experts: the server failed: routed_experts: holds the expert "
     )

@@ -3,8 +3,6 @@
 Every figure is a ratio within one run, of medians, so that it holds on another machine.
 """
 
-import gc
-import json
 import os
 import shutil
 import statistics
@@ -17,11 +15,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import orjson
+
 from pinctl.demo.build import build_demo
-from pinctl.wire.body import parse_request, parse_response
-from pinctl.wire.case import Case
+from pinctl.flows.form_figures import reference_figures
 from pinctl.wire.cases import CASES
-from pinctl.wire.forms import FORMS, FieldName
+from pinctl.wire.sampling_mask import SamplingMask, encode_dense, encode_vllm
 
 RUNS = 5
 
@@ -43,45 +43,57 @@ def command(*arguments: str | Path, cwd: Path) -> Callable[[], object]:
     return lambda: subprocess.run([str(word) for word in arguments], cwd=cwd, check=True, capture_output=True)
 
 
-def show(what: str, value: float, other: str, other_value: float) -> None:
-    """Prints one comparison."""
+def show(what: str, value: float, other: str, other_value: float, *, authors: float | None = None) -> None:
+    """Prints one comparison, beside what the authors of the change report of their own code and machines."""
     ratio = value / other_value if other_value else float("inf")
-    print(f"  {what:<44} {value:10.4g}   {other:<36} {other_value:10.4g}   ratio {ratio:7.3f}")
+    beside = "" if authors is None else f"   authors {authors:7.3f}"
+    print(f"  {what:<44} {value:10.4g}   {other:<36} {other_value:10.4g}   ratio {ratio:7.3f}{beside}")
 
 
 def bench_wire() -> None:
-    """Compares the wire forms at the authors' size: 12,500 tokens in one response."""
-    long = CASES["long"]
+    """Compares the wire forms at the size of prime-rl #3900: 12,500 tokens in one response."""
     print("wire forms, 12,500 tokens: bytes, strict decoding (s), objects that the garbage collector tracks")
-    plain = replace(long, sampling_mask=None, routed_experts=None)
-    masked = replace(long, routed_experts=None)
-    for title, case in (("without masks", plain), ("with masks", masked)):
-        packed, lists = (FORMS[name].encode(case) for name in ("packed", "vllm"))
-        show(f"{title}: packed bytes", len(packed), "vllm bytes", len(lists))
-        show(
-            f"{title}: packed decoding",
-            median_seconds(partial(decode, "packed", packed, case)),
-            "vllm decoding",
-            median_seconds(partial(decode, "vllm", lists, case)),
+    print("  (pinctl's decoders are strict, and hand out lists; the authors' client keeps arrays)")
+    plain = replace(CASES["long"], sampling_mask=None, routed_experts=None)
+    masked = replace(CASES["long"], routed_experts=None)
+    for title, case, size, parsing in (
+        ("without masks", plain, 0.12 / 1.71, 1.0 / 28.5),
+        ("with masks", masked, 0.31 / 1.83, 1.4 / 31.4),
+    ):
+        (packed, packed_read), (lists, lists_read) = (
+            reference_figures(form, case, repeat=RUNS) for form in ("packed", "vllm")
         )
-        show(f"{title}: packed tracked objects", tracked(packed), "vllm tracked objects", tracked(lists))
+        for name, value, other, authors in (
+            ("bytes", packed.size, lists.size, size),
+            ("decoding", packed_read.median, lists_read.median, parsing),
+            ("encoding", packed.median, lists.median, None),
+            ("tracked objects", packed.objects, lists.objects, None),
+        ):
+            assert value is not None, packed.reason
+            assert other is not None, lists.reason
+            show(f"{title}: packed {name}", value, f"vllm {name}", other, authors=authors)
 
 
-def decode(form: str, body: bytes, case: Case) -> None:
-    """Reads logprobs and mask as a client does, from one parse."""
-    response, request = parse_response(body), parse_request(case.request())
-    for name in (FieldName.LOGPROBS, FieldName.SAMPLING_MASK):
-        FORMS[form].decode(name, response=response, request=request)
+def bench_dense_masks() -> None:
+    """Compares the masks of SkyRL #1915 with lists, at its size: 4,096 tokens; the bytes' ratio depends on the ids."""
+    print("SkyRL's dense masks, 4,096 tokens: encoding to JSON (s), bytes")
+    for top_k, encoding in ((8, 1 / 10.8), (64, 1 / 20.6)):
+        ids = np.arange(4_096 * top_k, dtype=np.uint64) * 2_654_435_761 % 2**32 % 151_000
+        mask = SamplingMask(ids=ids.astype(np.int32), counts=np.full(4_096, top_k, dtype=np.int32))
+        dense, lists = (partial(write_mask, encode, mask) for encode in (encode_dense, encode_vllm))
+        show(
+            f"top-k {top_k}: dense encoding",
+            median_seconds(dense),
+            "list encoding",
+            median_seconds(lists),
+            authors=encoding,
+        )
+        show(f"top-k {top_k}: dense bytes (authors: 0.82 to 1.14)", len(dense()), "list bytes", len(lists()))
 
 
-def tracked(body: bytes) -> int:
-    """Counts the objects that a parsed response adds to the garbage collector's work."""
-    gc.collect()
-    before = len(gc.get_objects())
-    kept = json.loads(body)
-    count = len(gc.get_objects()) - before
-    del kept
-    return count
+def write_mask(encode: Callable[[SamplingMask], object], mask: SamplingMask) -> bytes:
+    """Writes a mask as the JSON of a response holds it."""
+    return orjson.dumps(encode(mask))
 
 
 def bench_bump(directory: Path, pinctl: Path) -> None:
@@ -165,6 +177,7 @@ def main() -> None:
         directory = Path(name)
         os.environ["XDG_CACHE_HOME"] = str(directory / "cache")
         bench_wire()
+        bench_dense_masks()
         bench_bump(directory / "demo", pinctl)
         bench_matrix(directory / "demo", pinctl)
         bench_check(directory / "check", pinctl)

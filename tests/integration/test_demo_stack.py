@@ -193,9 +193,9 @@ def test_the_ids_are_these(demo: Path) -> None:
             "refs/tags/v0.5.0.dev1": "653af4c9bd877fa3344707966d5e76ce5724a2e7",
         },
         "prime-rl": {
-            "refs/heads/main": "567b4bc73560c134165a7737c0f7110c31a788a1",
-            BRANCH: "ce9656aab0d656eeb26e3ac709e097d686ee2764",
-            "refs/pull/3900/head": "ce9656aab0d656eeb26e3ac709e097d686ee2764",
+            "refs/heads/main": "711e4fe9b3f3224a715e6467e1c4177946ec1309",
+            BRANCH: "67be896d8ed4e18fd5dc8e86cf53cc4d70df746c",
+            "refs/pull/3900/head": "67be896d8ed4e18fd5dc8e86cf53cc4d70df746c",
         },
     }
 

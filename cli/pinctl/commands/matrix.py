@@ -1,48 +1,23 @@
 """`pinctl matrix`."""
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pinctl.commands.invocation import Invocation, OntoOption, PlanName, invocation, leave
-from pinctl.commands.job_summary import append_to_job_summary
-from pinctl.errors import BadInputError, ExitStatus
-from pinctl.render.output import Format
-
-if TYPE_CHECKING:
-    from pinctl.flows.land import Asked
-    from pinctl.model.landing import Objections
-    from pinctl.model.matrix import Matrix, Verdict
-    from pinctl.model.progress import Listener
-    from pinctl.model.shard import ShardNumber
-
-
-class MatrixFormat(StrEnum):
-    """How a matrix is printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB_MATRIX = "github-matrix"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """What the command line says beside the plan's name."""
-
-    files: tuple[Path, ...]
-    servers: tuple[str, ...]
-    clients: tuple[str, ...]
-    onto: str | None
-    record: Path | None
-    shard: str | None
-    shards: int | None
-    merge: bool
-    durations: Path | None
-    output_format: MatrixFormat
+from pinctl.commands.invocation import OntoOption, PlanName, invocation
+from pinctl.commands.matrix_runs import (
+    MatrixFormat,
+    MatrixOptions,
+    list_jobs,
+    measure_payloads,
+    merge_parts,
+    record_server,
+    run_part,
+    run_whole,
+    shard_number,
+)
+from pinctl.errors import BadInputError
 
 
 def matrix(
@@ -76,6 +51,9 @@ def matrix(
             help="Keep what the one --server answers in DIR, for --server recorded:DIR. Clients are run only if named.",
         ),
     ] = None,
+    with_figures: Annotated[
+        bool, typer.Option("--measure", help="Measure what the payloads cost, instead, and judge the plan's budgets.")
+    ] = False,
     onto: OntoOption = None,
     shard: Annotated[
         str | None, typer.Option(help="Run one part of several, such as 2/4; --format json is for --merge.")
@@ -100,15 +78,17 @@ def matrix(
     """Run the compatibility matrix of a plan on real code: each server's payloads through each client.
 
     Without --server and --client, over the variants of the landing. Exits with 1 where a required cell is not ok,
-    with 3 where one could not be found out.
+    with 3 where one could not be found out. With --measure: 1 where a budget is broken, 3 where one could not be
+    measured.
     """
     run = invocation(context)
-    options = _Options(
+    options = MatrixOptions(
         files=tuple(files or ()),
         servers=tuple(servers or ()),
         clients=tuple(clients or ()),
         onto=onto,
         record=record,
+        with_figures=with_figures,
         shard=shard,
         shards=shards,
         merge=merge,
@@ -117,20 +97,22 @@ def matrix(
     )
     _refuse_what_does_not_go_together(options)
     if record is not None:
-        options = _record(run, name, options, record)
+        options = record_server(run, name, options, record)
         if not options.clients:
             return
-    if merge:
-        _merge(run, name, options)
+    if with_figures:
+        measure_payloads(run, name, options)
+    elif merge:
+        merge_parts(run, name, options)
     elif output_format is MatrixFormat.GITHUB_MATRIX:
-        _list_jobs(run, name, options)
+        list_jobs(run, name, options)
     elif shard is not None:
-        _run_shard(run, name, options, _shard_number(shard))
+        run_part(run, name, options, shard_number(shard))
     else:
-        _run_whole(run, name, options)
+        run_whole(run, name, options)
 
 
-def _refuse_what_does_not_go_together(options: _Options) -> None:
+def _refuse_what_does_not_go_together(options: MatrixOptions) -> None:
     jobs = options.output_format is MatrixFormat.GITHUB_MATRIX
     chosen = options.servers or options.clients or options.onto is not None
     if options.files and not options.merge:
@@ -143,133 +125,7 @@ def _refuse_what_does_not_go_together(options: _Options) -> None:
         raise BadInputError("--format github-matrix lists all shards: it goes with no --shard")
     if options.record is not None and (options.merge or options.shard is not None or jobs):
         raise BadInputError("--record asks one server: it goes with no --merge, --shard or job list")
+    if options.with_figures and (options.merge or options.shard is not None or options.record is not None or jobs):
+        raise BadInputError("--measure goes with no --merge, --shard, --record or job list: times differ by machine")
     if options.shards is not None and not jobs:
         raise BadInputError("--shards is for --format github-matrix", hint="A part of a matrix: --shard I/N")
-
-
-def _shard_number(text: str) -> "ShardNumber":
-    from pinctl.model.shard import parse_shard_number
-
-    number = parse_shard_number(text)
-    if number is None:
-        raise BadInputError(f"--shard {text}: must be I/N, the I-th of N, counted from 1")
-    return number
-
-
-def _record(run: Invocation, name: str, options: _Options, directory: Path) -> _Options:
-    """Records a server, and returns what is left to do: to compare clients with the recording, where some are named."""
-    from pinctl.flows.recording import record
-    from pinctl.render.recording import recording_json, recording_text
-
-    recording = record(run.where, name, directory=directory, servers=options.servers)
-    if options.clients:
-        run.output.say(f"recorded {recording.server} in {directory}")
-    else:
-        as_json = options.output_format is MatrixFormat.JSON
-        answered = Format.JSON if as_json else Format.TEXT
-        run.output.answer(recording_text(recording), recording_json(recording), answered)
-    return replace(options, servers=(f"recorded:{directory}",))
-
-
-def _run_whole(run: Invocation, name: str, options: _Options) -> None:
-    from pinctl.flows.shards import run_timed
-    from pinctl.model.landing import Objections
-    from pinctl.render.live import live
-
-    with live(run.output) as tell:
-        asked = _ask(run, name, options, tell)
-        found = asked if isinstance(asked, Objections) else run_timed(asked, durations=options.durations, tell=tell)
-    if isinstance(found, Objections):
-        _object(run, found, options)
-        return
-    _print(run, found, options)
-    _leave_with(found.verdict)
-
-
-def _run_shard(run: Invocation, name: str, options: _Options, number: "ShardNumber") -> None:
-    from pinctl.flows.shards import run_shard
-    from pinctl.model.landing import Objections
-    from pinctl.render.live import live
-    from pinctl.render.matrix_markdown import matrix_markdown
-    from pinctl.render.shards import shard_json, shard_text
-
-    with live(run.output) as tell:
-        asked = _ask(run, name, options, tell)
-        found = (
-            asked if isinstance(asked, Objections) else run_shard(asked, number, durations=options.durations, tell=tell)
-        )
-    if isinstance(found, Objections):
-        _object(run, found, options)
-        return
-    if options.output_format is MatrixFormat.MARKDOWN:
-        run.output.plain(matrix_markdown(found.matrix))
-    else:
-        run.output.answer(shard_text(found), shard_json(found), Format(options.output_format.value))
-    _leave_with(found.verdict)
-
-
-def _list_jobs(run: Invocation, name: str, options: _Options) -> None:
-    from pinctl.flows.shards import lay_out_shards
-    from pinctl.model.landing import Objections
-    from pinctl.render.shards import github_matrix
-
-    asked = _ask(run, name, options, run.output.progress)
-    if isinstance(asked, Objections):
-        _object(run, asked, options)
-        return
-    run.output.plain(github_matrix(lay_out_shards(asked, options.shards, durations=options.durations)))
-
-
-def _merge(run: Invocation, name: str, options: _Options) -> None:
-    from pinctl.flows.shards import merge_shards
-
-    merged = merge_shards(name, options.files, durations=options.durations)
-    for number in merged.missing:
-        run.output.say(f"shard {number} is not there: its cells are unknown")
-    _print(run, merged.matrix, options)
-    _leave_with(merged.verdict)
-
-
-def _ask(run: Invocation, name: str, options: _Options, tell: "Listener") -> "Asked | Objections":
-    from pinctl.flows.land import ask
-
-    return ask(
-        run.where,
-        name,
-        servers=options.servers,
-        clients=options.clients,
-        onto=options.onto,
-        tell=tell,
-        say=run.output.say,
-    )
-
-
-def _object(run: Invocation, objections: "Objections", options: _Options) -> None:
-    """Prints what is in the way of a matrix; where the answer would have gone, unless that is a program's list."""
-    from pinctl.render.landing import print_objections
-
-    as_json = options.output_format is MatrixFormat.JSON
-    leave(print_objections(run.output, objections, Format.JSON if as_json else Format.TEXT))
-
-
-def _print(run: Invocation, found: "Matrix", options: _Options) -> None:
-    from pinctl.render.matrix import matrix_json, matrix_text
-    from pinctl.render.matrix_markdown import matrix_markdown
-
-    if options.output_format is MatrixFormat.MARKDOWN:
-        run.output.plain(matrix_markdown(found))
-    else:
-        run.output.answer(matrix_text(found), matrix_json(found), Format(options.output_format.value))
-    append_to_job_summary(run.output, matrix_markdown(found))
-
-
-def _leave_with(verdict: "Verdict") -> None:
-    from pinctl.model.matrix import Verdict
-
-    match verdict:
-        case Verdict.OK:
-            return
-        case Verdict.UNKNOWN:
-            leave(ExitStatus.UNKNOWN)
-        case _:
-            leave(ExitStatus.NO)

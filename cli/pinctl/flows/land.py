@@ -1,11 +1,11 @@
 """Carries out a landing plan, as far as the user asks: rehearse it, compare its variants, or land it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
+from pinctl.flows.choice import contract_of
 from pinctl.flows.matrix import Tell
 from pinctl.flows.message import heading_of, heading_of_plan
 from pinctl.flows.prove import Evidence, gather, prove
@@ -13,11 +13,9 @@ from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing,
 from pinctl.flows.resolve import pulls_of, resolve
 from pinctl.flows.stack import Stack
 from pinctl.flows.stage import dirty_target_files, stage
-from pinctl.flows.variants import axes_of, named_clients, named_servers
 from pinctl.flows.workspace import open_stack, require_pins
 from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
-from pinctl.model.plan import Contract, LandingPlan
-from pinctl.model.variant import Client, Server, parse_spec
+from pinctl.model.plan import LandingPlan
 from pinctl.model.where import Where
 from pinctl.tools import uv
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
@@ -91,60 +89,13 @@ def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> 
     return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a matrix is asked for: the variants on its axes, and which cells must be ok; None for all."""
-
-    stack: Stack | None
-    plan: LandingPlan
-    contract: Contract
-    servers: tuple[Server, ...]
-    clients: tuple[Client, ...]
-    required: frozenset[tuple[str, str]] | None
-
-
-def ask(
-    where: Where,
-    name: str,
-    *,
-    servers: tuple[str, ...],
-    clients: tuple[str, ...],
-    onto: str | None,
-    tell: Tell,
-    say: Callable[[str], None],
-) -> Asked | Objections:
-    """Finds the variants of a plan's matrix: those of its landing, or those that the user names.
-
-    No checkout of the superproject is needed where none of the variants is code. `say` hears what the user did not
-    ask to be told, such as how many releases are in a range.
-    """
-    if not servers and not clients:
-        return _of_landing(where, name, onto=onto, tell=tell)
-    pins = require_pins(where)
-    plan = read_plan(name, pins)
-    contract = contract_of(plan)
-    specs = [parse_spec(text) for text in (*servers, *clients)]
-    needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
-    stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
-    named = named_servers(servers, stack, pins.superproject.name)
-    chosen = named_clients(clients, stack, pins, contract, say=say)
-    if stack is not None and (not servers or not clients):
-        bump = resolve(stack, plan, onto=onto)
-        staged = bump if isinstance(bump, Objections) else stage(stack, bump)
-        if isinstance(staged, Objections):
-            return staged
-        axes = axes_of(stack, plan, contract, staged)
-        named, chosen = named or axes.servers, chosen or axes.clients
-    # Who names a variant twice asks for it once.
-    named, chosen = tuple(dict.fromkeys(named)), tuple(dict.fromkeys(chosen))
-    return Asked(stack=stack, plan=plan, contract=contract, servers=named, clients=chosen, required=None)
-
-
 def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
     """Stages a plan and gathers its matrix and order proof, whatever they say."""
     stack, plan = _open(where, name)
     contract = contract_of(plan)
-    staged = _staged_to_examine(stack, plan, onto=onto, tell=tell)
+    tell(f"resolving {name}")
+    bump = resolve(stack, plan, onto=onto)
+    staged = bump if isinstance(bump, Objections) else stage(stack, bump)
     return staged if isinstance(staged, Objections) else gather(stack, plan, contract, staged, tell=tell)
 
 
@@ -169,39 +120,6 @@ def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
     pins = require_pins(where)
     plan = read_plan(name, pins)
     return open_stack(where).with_pulls(pulls_of(plan)), plan
-
-
-def contract_of(plan: LandingPlan) -> Contract:
-    """Returns what a plan keeps.
-
-    Raises:
-        BadInputError: it has no contract.
-    """
-    if plan.contract is None:
-        raise BadInputError(
-            f"{plan.path} has no [contract], so there is nothing to compare",
-            hint="Give it a server probe, client probes and cases.",
-        )
-    return plan.contract
-
-
-def _of_landing(where: Where, name: str, *, onto: str | None, tell: Tell) -> Asked | Objections:
-    stack, plan = _open(where, name)
-    contract = contract_of(plan)
-    staged = _staged_to_examine(stack, plan, onto=onto, tell=tell)
-    if isinstance(staged, Objections):
-        return staged
-    axes = axes_of(stack, plan, contract, staged)
-    required = axes.required(plan, superproject=stack.name)
-    return Asked(
-        stack=stack, plan=plan, contract=contract, servers=axes.servers, clients=axes.clients, required=required
-    )
-
-
-def _staged_to_examine(stack: Stack, plan: LandingPlan, *, onto: str | None, tell: Tell) -> Staged | Objections:
-    tell(f"resolving {plan.name}")
-    bump = resolve(stack, plan, onto=onto)
-    return bump if isinstance(bump, Objections) else stage(stack, bump)
 
 
 def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> Landing | Objections:

@@ -109,7 +109,7 @@ def responses_of_code(
     """Returns what the server's code at a commit sends for each case, or why it cannot be asked."""
     probe = contract.server
     try:
-        return bodies_of(_code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
+        return bodies_of(code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
     except CouldNotFindOutError as error:
         return error.message
 
@@ -126,7 +126,8 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
                 return responses_of_code(run.stack, run.contract, server, run.cases)
 
 
-def _client_recipe(run: _Run, client: Code | Release, probe: Probe) -> Recipe:
+def client_recipe(stack: Stack | None, client: Code | Release, probe: Probe) -> Recipe:
+    """Returns what a client's environment is made of."""
     match client:
         case Release():
             return Recipe(
@@ -137,10 +138,15 @@ def _client_recipe(run: _Run, client: Code | Release, probe: Probe) -> Recipe:
                 dependencies=probe.dependencies,
             )
         case Code():
-            return _code_recipe(run.stack, client, probe)
+            return code_recipe(stack, client, probe)
 
 
-def _code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
+def code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
+    """Returns what the environment of code at a commit is made of.
+
+    Raises:
+        CouldNotFindOutError: there is no checkout of the superproject, which knows where the code is.
+    """
     if stack is None:
         raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
     if code.component == stack.name:
@@ -221,4 +227,4 @@ def _decoded(run: _Run, client: Client, sent: Sent, only: Mapping[str, str]) -> 
     probe = run.contract.clients[client.component]
     took = partial(run.clock.add, client.label)
     # Where no server gave a body there is nothing to ask, and no environment is needed for it.
-    return decoded_by(_client_recipe(run, client, probe), probe, sent, only=only, took=took) if sent else {}
+    return decoded_by(client_recipe(run.stack, client, probe), probe, sent, only=only, took=took) if sent else {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.flows.land import contract_of
+from pinctl.flows.choice import contract_of
 from pinctl.flows.matrix import responses_of_code
 from pinctl.flows.resolve import pulls_of
 from pinctl.flows.serving import ask_live, bodies_served, truths_of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pinctl import __version__
 from pinctl.errors import BadInputError
-from pinctl.flows.land import Asked
+from pinctl.flows.choice import Choice
 from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.steps import Clock
 from pinctl.model.matrix import Matrix
@@ -30,33 +30,33 @@ class Timed:
     seconds: Mapping[str, float]
 
 
-def run_timed(asked: Asked, *, durations: Path | None, tell: Tell) -> Matrix:
+def run_timed(choice: Choice, *, durations: Path | None, tell: Tell) -> Matrix:
     """Runs a whole matrix, and brings a file of durations up to date where one is named."""
     before = read_durations(durations) if durations is not None else {}
-    found = _run(asked, asked.clients, tell)
+    found = _run(choice, choice.clients, tell)
     if durations is not None:
-        write_durations(durations, updated(before, _components(asked), found.seconds))
+        write_durations(durations, updated(before, _components(choice), found.seconds))
     return found.matrix
 
 
-def run_shard(asked: Asked, number: ShardNumber, *, durations: Path | None, tell: Tell) -> Shard:
+def run_shard(choice: Choice, number: ShardNumber, *, durations: Path | None, tell: Tell) -> Shard:
     """Runs the cells of one shard."""
-    layout = _layout(asked, number.count, read_durations(durations) if durations is not None else {})
+    layout = _layout(choice, number.count, read_durations(durations) if durations is not None else {})
     mine = layout.split[number.index - 1]
-    found = _run(asked, tuple(client for client in asked.clients if client.label in mine), tell)
+    found = _run(choice, tuple(client for client in choice.clients if client.label in mine), tell)
     return Shard(number=number, layout=layout, cells=found.matrix.cells, seconds=found.seconds)
 
 
-def lay_out_shards(asked: Asked, count: int | None, *, durations: Path | None) -> Layout:
+def lay_out_shards(choice: Choice, count: int | None, *, durations: Path | None) -> Layout:
     """Says which shard would have which clients; runs nothing.
 
     Args:
-        asked: what is to be run.
+        choice: what is to be run.
         count: how many shards at most; None for one a client, up to `MOST_SHARDS`. There are never more than clients.
         durations: a file of durations.
     """
-    count = max(1, min(count or MOST_SHARDS, len(asked.clients)))
-    return _layout(asked, count, read_durations(durations) if durations is not None else {})
+    count = max(1, min(count or MOST_SHARDS, len(choice.clients)))
+    return _layout(choice, count, read_durations(durations) if durations is not None else {})
 
 
 def merge_shards(name: str, paths: tuple[Path, ...], *, durations: Path | None) -> Merged:
@@ -98,19 +98,19 @@ def merge_shards(name: str, paths: tuple[Path, ...], *, durations: Path | None) 
     return joined(layout, (shards[path] for path in kept.values()))
 
 
-def _run(asked: Asked, clients: tuple[Client, ...], tell: Tell) -> Timed:
+def _run(choice: Choice, clients: tuple[Client, ...], tell: Tell) -> Timed:
     clock = Clock()
     if not clients:
-        labels = tuple(server.label for server in asked.servers)
-        empty = Matrix(plan=asked.plan.name, servers=labels, clients=(), cells=(), required=asked.required)
+        labels = tuple(server.label for server in choice.servers)
+        empty = Matrix(plan=choice.plan.name, servers=labels, clients=(), cells=(), required=choice.required)
         return Timed(matrix=empty, seconds={})
     matrix = run_matrix(
-        asked.stack,
-        asked.plan,
-        asked.contract,
-        servers=asked.servers,
+        choice.stack,
+        choice.plan,
+        choice.contract,
+        servers=choice.servers,
         clients=clients,
-        required=asked.required,
+        required=choice.required,
         tell=tell,
         clock=clock,
     )
@@ -124,44 +124,44 @@ def _add_durations(path: Path, layout: Layout, shards: tuple[Shard, ...]) -> Non
     write_durations(path, known)
 
 
-def _components(asked: Asked) -> dict[str, str]:
-    return {client.label: client.component for client in asked.clients}
+def _components(choice: Choice) -> dict[str, str]:
+    return {client.label: client.component for client in choice.clients}
 
 
-def _layout(asked: Asked, count: int, durations: Durations) -> Layout:
-    clients = _components(asked)
+def _layout(choice: Choice, count: int, durations: Durations) -> Layout:
+    clients = _components(choice)
     return Layout(
-        plan=asked.plan.name,
-        servers=tuple(server.label for server in asked.servers),
+        plan=choice.plan.name,
+        servers=tuple(server.label for server in choice.servers),
         clients=clients,
-        required=None if asked.required is None else tuple(sorted(asked.required)),
+        required=None if choice.required is None else tuple(sorted(choice.required)),
         split=split(clients, count, durations),
-        inputs=_inputs(asked),
+        inputs=_inputs(choice),
     )
 
 
-def _inputs(asked: Asked) -> dict[str, str]:
+def _inputs(choice: Choice) -> dict[str, str]:
     """Names everything that the cells are run on, so that shards of different runs are told apart."""
-    contract = asked.contract
+    contract = choice.contract
     python = ".".join(map(str, sys.version_info[:2]))
     inputs = {
         "pinctl": __version__,
         "Python": f"{platform.python_implementation()} {python}",
         "machine": f"{platform.system()} {platform.machine()}",
-        "plan file": _sha256(asked.plan.path),
+        "plan file": _sha256(choice.plan.path),
     }
     for name, probe in (("server", contract.server), *contract.clients.items()):
         inputs[f"probe of {name}"] = _sha256(probe.path)
-    for variant in (*asked.servers, *asked.clients):
-        inputs[variant.label] = _identity(asked, variant)
+    for variant in (*choice.servers, *choice.clients):
+        inputs[variant.label] = _identity(choice, variant)
     return inputs
 
 
-def _identity(asked: Asked, variant: Server | Client) -> str:
+def _identity(choice: Choice, variant: Server | Client) -> str:
     match variant:
         case Code(component=component, commit=commit):
             # Each machine stages a commit of its own: the tree is what they have in common.
-            stack = asked.stack
+            stack = choice.stack
             own = stack is not None and component == stack.name
             return f"tree {stack.repository.tree_of(commit)}" if stack is not None and own else f"commit {commit}"
         case Recorded(directory=directory):

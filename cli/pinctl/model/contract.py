@@ -19,3 +19,6 @@ CASES = (
     "several-choices",
 )
 """The cases that pinctl brings; `pinctl.wire.cases` holds their values."""
+
+FORMS = ("vllm", "packed", "vllm-0.20", "uint8", "kept-tokens", "skyrl")
+"""The reference wire forms that pinctl brings; `pinctl.wire.forms` reads and writes them."""

@@ -1,9 +1,10 @@
 """Says what a landing plan intends: changes, their order, the pins that move, and the contract to keep."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinctl.model.measure import Measuring
 from pinctl.model.strictness import Controls
 
 
@@ -72,12 +73,14 @@ class Contract:
         cases: names of cases with known true values.
         clients: by component.
         controls: which negative controls are sent to the clients beside the cases.
+        measuring: what `matrix --measure` measures, and the budgets.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
     controls: Controls = Controls.NAMED
+    measuring: Measuring = field(default_factory=Measuring)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
 from pinctl.model.strictness import Controls
 from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
+from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
 DIRECTORY = "landing_plans"
@@ -67,6 +68,7 @@ class _Contract(Shape):
     cases: tuple[Text, ...] = Field(min_length=1)
     clients: dict[str, Annotated[_Client, BeforeValidator(_probe_table)]] = Field(min_length=1)
     controls: Literal["none", "named", "all"] = "named"
+    measure: MeasureTable = MeasureTable()
 
 
 class _Lock(Shape):
@@ -120,17 +122,18 @@ def read_plan(
         path=path,
         title=file.title,
         changes=tuple(Change(**change.model_dump()) for change in file.changes),
-        contract=_contract(path, file.contract) if file.contract else None,
+        contract=_contract(source, file.contract) if file.contract else None,
         third_party=file.lock.third_party == "move",
     )
 
 
-def _contract(path: Path, shape: _Contract) -> Contract:
+def _contract(source: TomlSource, shape: _Contract) -> Contract:
     return Contract(
-        server=_probe(path, shape.server),
-        clients={name: _probe(path, probe) for name, probe in shape.clients.items()},
+        server=_probe(source.path, shape.server),
+        clients={name: _probe(source.path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
         controls=Controls(shape.controls),
+        measuring=measuring_of(source, shape.measure),
     )
 
 
@@ -160,6 +163,7 @@ def _mistakes(source: TomlSource, pins: Pins, is_file: Callable[[Path], bool]) -
     contract = source.at(("contract",))
     if isinstance(contract, dict):
         yield from _contract_mistakes(source, pins, contract, is_file)
+        yield from measure_mistakes(source, contract)
 
 
 def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:

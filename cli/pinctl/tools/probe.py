@@ -1,12 +1,14 @@
 """Asks probes: starts one in its environment, hands it requests, and reads its answers as untrusted text."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pinctl.model.judgement import Decoded
+from pinctl.model.measure import Sample
 from pinctl.model.plan import Probe
 from pinctl.tools import probe_harness
 from pinctl.tools.places import scratch
@@ -76,20 +78,76 @@ def ask_client(
     """
     alone = only or {}
     every = _Asked(probe.reads, probe.relays)
-    fields = {name: _Asked((alone[name],), ()) if name in alone else every for name in bodies}
-    cases = {
-        name: {"role": "client", "case": name, "body": body, "request": request, **fields[name]._asdict()}
-        for name, (body, request) in bodies.items()
-    }
+    asked = {name: _Asked((alone[name],), ()) if name in alone else every for name in bodies}
+    cases = {name: _question(asked[name], name, body, request) for name, (body, request) in bodies.items()}
     answers = _ask(probe, python, cases)
-    decoded = {}
-    for name in cases:
-        answer = answers.by_case.get(name, {}).get("fields")
-        decoded[name] = {
-            field: _decoded(answer.get(field) if isinstance(answer, dict) else None, answers.lost)
-            for field in (*fields[name].reads, *fields[name].relays)
-        }
-    return decoded
+    return {name: _fields(asked[name], answers.by_case.get(name, {}), answers.lost) for name in cases}
+
+
+def measure_server(probe: Probe, python: Path, truth: Mapping[str, Any], *, repeat: int) -> tuple[Body, Sample]:
+    """Has a server probe encode one case again and again.
+
+    Args:
+        probe: the probe.
+        python: the interpreter of the server's environment.
+        truth: the case's true values, with its `name`.
+        repeat: how often the encoding is timed.
+
+    Returns:
+        The body, and what writing it took.
+    """
+    name = truth["name"]
+    answers = _ask(probe, python, {name: {"role": "server", "case": truth, "repeat": repeat}})
+    answer = answers.by_case.get(name, {"failure": answers.lost})
+    return _body(answer), _sample(answer, answers.lost)
+
+
+def measure_client(
+    probe: Probe, python: Path, case: str, body: str, request: Mapping[str, Any], *, repeat: int
+) -> tuple[dict[str, Decoded], Sample]:
+    """Has a client probe decode one body again and again.
+
+    Args:
+        probe: the probe, which says which fields the client reads and relays.
+        python: the interpreter of the client's environment.
+        case: the case's name.
+        body: what the server sent.
+        request: what the client asked for.
+        repeat: how often the decoding is timed.
+
+    Returns:
+        What the client made of each field, and what reading the body took.
+    """
+    asked = _Asked(probe.reads, probe.relays)
+    answers = _ask(probe, python, {case: {**_question(asked, case, body, request), "repeat": repeat}})
+    answer = answers.by_case.get(case, {})
+    return _fields(asked, answer, answers.lost), _sample(answer, answers.lost)
+
+
+def _question(asked: _Asked, name: str, body: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": "client", "case": name, "body": body, "request": request, **asked._asdict()}
+
+
+def _fields(asked: _Asked, answer: Mapping[str, Any], lost: str) -> dict[str, Decoded]:
+    fields = answer.get("fields")
+    return {
+        field: _decoded(fields.get(field) if isinstance(fields, dict) else None, lost)
+        for field in (*asked.reads, *asked.relays)
+    }
+
+
+def _sample(answer: Mapping[str, Any], lost: str) -> Sample:
+    match answer.get("measured"):
+        case {"failure": str(failure)}:
+            return Sample(failure=words(failure))
+        case {"best": float(best), "median": float(median), "objects": int(objects)} if (
+            0 < best <= median < math.inf and objects >= 0 and objects is not True and objects is not False
+        ):
+            return Sample(best=best, median=median, objects=objects)
+        case None:
+            return Sample(failure=lost)
+        case _:
+            return Sample(failure="the probe answered with a measure that is none")
 
 
 def _body(answer: Mapping[str, Any]) -> Body:

@@ -6,14 +6,30 @@ cannot be taken for an answer.
 """
 
 import contextlib
+import gc
 import json
 import os
 import resource
+import statistics
 import sys
+import time
+from collections.abc import Callable
 from types import ModuleType
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 PROTOCOL = 1
+
+ENOUGH = 0.25
+"""Seconds after which a call that was timed as often as asked is not timed again: short calls vary most."""
+
+Call = Callable[[], object]
+
+
+class Times(TypedDict):
+    """What some runs of one call took, in seconds."""
+
+    best: float
+    median: float
 
 
 def main() -> int:
@@ -35,6 +51,45 @@ def main() -> int:
     return 0
 
 
+def timed(call: Call, repeat: int) -> Times:
+    """Times a call, with the garbage collector off while it runs, and without the time that freeing its result takes.
+
+    Args:
+        call: what is timed; it should have been called once before, for what it does only the first time.
+        repeat: how often at least; a short call is timed until `ENOUGH` seconds have gone into it.
+
+    Returns:
+        The shortest and the median time.
+    """
+    times: list[float] = []
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        while len(times) < repeat or sum(times) < ENOUGH:
+            start = time.perf_counter()
+            kept = call()
+            times.append(time.perf_counter() - start)
+            del kept
+    finally:
+        if was_enabled:
+            gc.enable()
+    return Times(best=min(times), median=statistics.median(times))
+
+
+def tracked(call: Call) -> int:
+    """Counts the objects that a call's result, held alive, adds to what each full garbage collection walks over."""
+    # What is there already takes no part in collections nor in the count.
+    gc.freeze()
+    try:
+        kept = call()
+        gc.collect()
+        count = len(gc.get_objects())
+        del kept
+    finally:
+        gc.unfreeze()
+    return count
+
+
 def _load(path: str) -> ModuleType:
     # Not by an import, which would leave a __pycache__ beside the probe, in the user's checkout.
     module = ModuleType("pinctl_probe")
@@ -49,15 +104,22 @@ def _load(path: str) -> ModuleType:
 def _encode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {"case": request["case"]["name"]}
     try:
-        body = probe.encode(request["case"])
-        if isinstance(body, bytes):
-            body = body.decode("utf-8")
-        text = body if isinstance(body, str) else json.dumps(body)
-        text.encode("utf-8")
-        answer["body"] = text
+        answer["body"] = _body(probe.encode(request["case"]))
     except BaseException as error:  # noqa: BLE001 - whatever the server raises is its answer, leaving the program too
         answer["failure"] = _describe(error)
+        return answer
+    if "repeat" in request:
+        answer["measured"] = _measured(lambda: _body(probe.encode(request["case"])), request["repeat"])
     return answer
+
+
+def _body(response: Any) -> str:
+    """Returns a response's text; a server that writes its JSON itself is timed with its own writer."""
+    if isinstance(response, bytes):
+        return response.decode("utf-8")
+    text = response if isinstance(response, str) else json.dumps(response)
+    text.encode("utf-8")
+    return text
 
 
 def _decode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +130,26 @@ def _decode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
     for field in request["reads"]:
         if "value" in fields[field] and hasattr(probe, f"consume_{field}"):
             fields[field] |= _use(probe, field, body, request["request"])
-    return {"case": request["case"], "fields": fields}
+    answer: dict[str, Any] = {"case": request["case"], "fields": fields}
+    if "repeat" in request:
+        answer["measured"] = _measured(_receiving(probe, calls, body, request["request"]), request["repeat"])
+    return answer
+
+
+def _receiving(probe: ModuleType, calls: list[tuple[str, str]], body: bytes, request: dict[str, Any]) -> Call:
+    """Returns what a client does with a response: the probe's `receive`, or each of its fields on its own."""
+    receive = getattr(probe, "receive", None)
+    if receive is not None:
+        return lambda: receive(body, dict(request))
+    return lambda: [getattr(probe, name)(body, dict(request)) for _, name in calls]
+
+
+def _measured(call: Call, repeat: int) -> dict[str, Any]:
+    try:
+        call()
+        return {**timed(call, repeat), "objects": tracked(call)}
+    except BaseException as error:  # noqa: BLE001 - what cannot be measured says why, and ends no other request
+        return {"failure": _describe(error)}
 
 
 def _use(probe: ModuleType, field: str, body: bytes, request: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,11 @@ def relay_routed_experts(body: bytes, request: dict[str, Any]) -> Any:
     return _as_json(_generate(body, request).get("routed_experts"))
 
 
+def receive(body: bytes, request: dict[str, Any]) -> Any:
+    """Returns everything that the caller gets of a response."""
+    return _generate(body, request)
+
+
 class _Engine:
     """Stands where the HTTP client stands, and has one answer to everything."""
 

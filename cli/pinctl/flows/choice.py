@@ -1,0 +1,118 @@
+"""Chooses what a matrix is about: a plan with its contract, and the variants of its landing or those that are named."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pinctl.errors import BadInputError
+from pinctl.flows.matrix import Tell
+from pinctl.flows.resolve import pulls_of, resolve
+from pinctl.flows.stack import Stack
+from pinctl.flows.stage import stage
+from pinctl.flows.variants import Axes, axes_of, named_clients, named_servers
+from pinctl.flows.workspace import open_stack, require_pins
+from pinctl.model.landing import Objections
+from pinctl.model.plan import Contract, LandingPlan
+from pinctl.model.variant import Client, Server, parse_spec
+from pinctl.model.where import Where
+from pinctl.tools.plan_file import read_plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is compared.
+
+    Attributes:
+        stack: the opened stack; None where no variant is code.
+        servers: the variants on one axis.
+        clients: the variants on the other.
+        axes: those of the plan's landing; None where both axes were named.
+        named_servers: whether the user named the servers.
+        named_clients: whether the user named the clients.
+    """
+
+    stack: Stack | None
+    plan: LandingPlan
+    contract: Contract
+    servers: tuple[Server, ...]
+    clients: tuple[Client, ...]
+    axes: Axes | None
+    named_servers: bool
+    named_clients: bool
+
+    @property
+    def required(self) -> frozenset[tuple[str, str]] | None:
+        """The labels of the cells that the declared order needs ok; None for all, where variants were named."""
+        if self.axes is None or self.stack is None or self.named_servers or self.named_clients:
+            return None
+        return self.axes.required(self.plan, superproject=self.stack.name)
+
+
+def choose(
+    where: Where,
+    name: str,
+    *,
+    servers: tuple[str, ...],
+    clients: tuple[str, ...],
+    onto: str | None,
+    tell: Tell,
+    say: Callable[[str], None],
+) -> Choice | Objections:
+    """Reads a plan, and stages it where an axis is not named.
+
+    No checkout of the superproject is needed where none of the variants is code.
+
+    Args:
+        where: where the user stands.
+        name: the plan's name.
+        servers: what the user named as servers; where there is none, those of the landing.
+        clients: likewise.
+        onto: the branch to land on, where it is not the superproject's own.
+        tell: hears the progress.
+        say: hears what the user did not ask to be told, such as how many releases are in a range.
+
+    Raises:
+        BadInputError: the plan has no contract, or a name is no variant.
+        CouldNotFindOutError: a variant is not there.
+    """
+    pins = require_pins(where)
+    plan = read_plan(name, pins)
+    contract = contract_of(plan)
+    specs = [parse_spec(text) for text in (*servers, *clients)]
+    needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
+    stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
+    chosen_servers = named_servers(servers, stack, pins.superproject.name)
+    chosen_clients = named_clients(clients, stack, pins, contract, say=say)
+    axes = None
+    if stack is not None and (not servers or not clients):
+        tell(f"resolving {name}")
+        bump = resolve(stack, plan, onto=onto)
+        staged = bump if isinstance(bump, Objections) else stage(stack, bump)
+        if isinstance(staged, Objections):
+            return staged
+        axes = axes_of(stack, plan, contract, staged)
+        chosen_servers, chosen_clients = chosen_servers or axes.servers, chosen_clients or axes.clients
+    return Choice(
+        stack=stack,
+        plan=plan,
+        contract=contract,
+        # Who names a variant twice asks for it once.
+        servers=tuple(dict.fromkeys(chosen_servers)),
+        clients=tuple(dict.fromkeys(chosen_clients)),
+        axes=axes,
+        named_servers=bool(servers),
+        named_clients=bool(clients),
+    )
+
+
+def contract_of(plan: LandingPlan) -> Contract:
+    """Returns a plan's contract.
+
+    Raises:
+        BadInputError: it has none.
+    """
+    if plan.contract is None:
+        raise BadInputError(
+            f"{plan.path} has no [contract], so there is nothing to compare",
+            hint="Give it a server probe, client probes and cases.",
+        )
+    return plan.contract

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pinctl.model.measure import Measuring
+from pinctl.model.strictness import Controls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,8 @@ class Probe:
         dependencies: whether the code's own dependencies are installed.
         reads: the fields that a client decodes.
         relays: the fields that a client hands on unchanged.
+        optional: those of them that the client can do without.
+        strict: whether a client must refuse every negative control whose form gives it away.
         seconds: the time limit of one run over all cases.
         memory: how many bytes of memory each of its processes may use.
     """
@@ -56,6 +59,8 @@ class Probe:
     dependencies: bool = True
     reads: tuple[str, ...] = ()
     relays: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    strict: bool = False
     seconds: float = 120.0
     memory: int = 2 * 2**30
 
@@ -67,12 +72,14 @@ class Contract:
     Attributes:
         cases: names of cases with known true values.
         clients: by component.
+        controls: which negative controls are sent to the clients beside the cases.
         measuring: what `matrix --measure` measures, and the budgets.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
+    controls: Controls = Controls.NAMED
     measuring: Measuring = field(default_factory=Measuring)
 
 

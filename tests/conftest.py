@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import uuid
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pinctl.app import run
 from pinctl.demo.build import build_demo
 from support import Demo, Git, Pinctl, Result
+from support.releases import Releases
 
 _GIT = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -85,6 +87,15 @@ def demo(tmp_path: Path) -> Demo:
     """A fresh embedded stack."""
     build_demo(tmp_path / "demo")
     return Demo(directory=tmp_path / "demo")
+
+
+@pytest.fixture
+def releases(tmp_path: Path, pinctl: Pinctl, monkeypatch: pytest.MonkeyPatch) -> Releases:
+    """An index of a made-up client's releases, with a plan to run the matrix of."""
+    (tmp_path / "index").mkdir()
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "index"))
+    # Environments are kept by the release's name.
+    return Releases(directory=tmp_path, pinctl=pinctl, distribution=f"client_{uuid.uuid4().hex[:12]}")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ REJECTED = "MalformedGenerateResponseError: Engine response choice.logprobs must
 NOT_REQUIRED = "not required: no state of the declared order has it"
 CLIENT_KINDS = "a client is COMPONENT==VERSION, COMPONENT>=VERSION, COMPONENT@REVISION, or wire:FORM"
 LISTS_ONLY = "ValueError: invalid literal for int() with base 10: 'i'"
+BIG_ENDIAN = "big-endian bytes under a plain name"
 
 
 @pytest.mark.usefixtures("own_cache")
@@ -52,7 +53,7 @@ def test_a_cell_says_what_came_of_each_case_and_field(demo: Demo, pinctl: Pinctl
 
     cells = json.loads(result.stdout)["cells"]
     (cell,) = (cell for cell in cells if cell["verdict"] == "rejects" and cell["client"].startswith("verifiers@"))
-    assert set(cell) == {"server", "client", "verdict", "reason", "required", "cases"}
+    assert set(cell) == {"server", "client", "verdict", "reason", "required", "cases", "strict", "controls"}
     # Each client is asked for the fields that it needs and that the case has.
     assert {case["case"]: (case["verdict"], case["reason"]) for case in cell["cases"]} == {
         "top-p": ("rejects", f"sampling_mask: {LISTS_ONLY}"),
@@ -82,8 +83,33 @@ def test_the_grid_shows_the_same(demo: Demo, pinctl: Pinctl, git: Git) -> None:
         f"    greedy: logprobs: {REJECTED}",
         f"rejects  prime-rl@staged x verifiers@{old['verifiers']} (3 of 4 cases)  {NOT_REQUIRED}",
         f"    top-p: sampling_mask: {LISTS_ONLY}",
+        # Beside the verdicts: what clients take that they should refuse.
+        f"lenient  verifiers@{old['verifiers']}: takes sampling_mask with one row less  of prime-rl@main",
+        f"lenient  verifiers@{new['verifiers']}: takes sampling_mask with one row less  of prime-rl@main",
+        f"lenient  renderers@{new['renderers']}: takes completion_logprobs with {BIG_ENDIAN}  of prime-rl@staged",
         "",
         "ok: 6 of 6 required cells are ok, 8 were run",
+    ]
+
+
+def test_the_new_decoder_of_masks_refuses_every_control_and_ids_of_experts_have_one_that_no_rule_gives_away(
+    demo: Demo, pinctl: Pinctl, git: Git
+) -> None:
+    _, new = _pins(demo, git)
+    result = pinctl("matrix", "packed-generate", "--format", "json", cwd=demo.superproject)
+
+    (cell,) = (
+        cell
+        for cell in json.loads(result.stdout)["cells"]
+        if (cell["server"], cell["client"]) == ("prime-rl@staged", f"verifiers@{new['verifiers']}")
+    )
+    changes = ("one row more in the shape", "data cut short", "base85", "big-endian bytes")
+    places = ("sampling_mask.ids", "sampling_mask.counts", "routed_experts")
+    expected = {f"{place}: {change}": "refused" for place in places for change in changes}
+    expected["routed_experts: big-endian bytes"] = "taken"
+    assert {control["control"]: control["outcome"] for control in cell["controls"]} == expected
+    assert [control["control"] for control in cell["controls"] if not control["refusable"]] == [
+        "routed_experts: big-endian bytes"
     ]
 
 

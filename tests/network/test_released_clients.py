@@ -44,6 +44,18 @@ def test_releases_that_the_floors_admit_read_lists_and_reject_packed_arrays(pinc
     assert "ValueError" in cells["wire:packed", "verifiers==0.4.0"]["reason"]
 
 
+def test_releases_are_lenient_or_strict_about_lists_that_are_too_short(pinctl: Pinctl) -> None:
+    _, cells = _matrix(pinctl, "renderers==0.1.12", "verifiers==0.4.0")
+
+    def outcomes(client: str) -> dict[str, str]:
+        return {control["control"]: control["outcome"] for control in cells["wire:vllm", client]["controls"]}
+
+    assert outcomes("renderers==0.1.12") == {"logprobs: one token less": "refused"}
+    assert outcomes("verifiers==0.4.0")["sampling_mask: one row less"] == "taken"
+    # What a client cannot read at all has no controls.
+    assert cells["wire:packed", "renderers==0.1.12"]["controls"] == []
+
+
 def test_the_release_before_drops_the_mask_in_silence(pinctl: Pinctl) -> None:
     status, cells = _matrix(pinctl, "renderers==0.1.11")
 

@@ -36,19 +36,27 @@ def bodies_of(recipe: Recipe, probe: Probe, truths: list[Mapping[str, Any]]) -> 
 
 
 def decoded_by(
-    recipe: Recipe, probe: Probe, sent: Sent, took: Took = lambda *_: None
+    recipe: Recipe, probe: Probe, sent: Sent, *, only: Mapping[str, str], took: Took = lambda *_: None
 ) -> Mapping[str, Mapping[str, Decoded]]:
     """Returns what a client's own code makes of bodies.
+
+    Args:
+        recipe: of its environment.
+        probe: says what it reads and relays.
+        sent: the bodies.
+        only: by case, the one field that it is asked for, where that is not all of them.
+        took: hears how long that took.
 
     Raises:
         CouldNotFindOutError: its environment cannot be made.
     """
-    digest = digest_of("client", *_constants(recipe, probe), list(probe.reads), list(probe.relays), dict(sent))
+    asked = list(probe.reads), list(probe.relays), dict(only)
+    digest = digest_of("client", *_constants(recipe, probe), *asked, dict(sent))
     kept = recall(digest)
     if kept is not None:
         return {case: {field: Decoded(**answer) for field, answer in fields.items()} for case, fields in kept.items()}
     begin = time.monotonic()
-    decoded = ask_client(probe, python_for(recipe), sent)
+    decoded = ask_client(probe, python_for(recipe), sent, only=only)
     took(begin, time.monotonic())
     answers = {case: {field: _kept(item) for field, item in fields.items()} for case, fields in decoded.items()}
     # What could not be found out may be found out next time.
@@ -64,4 +72,6 @@ def _constants(recipe: Recipe, probe: Probe) -> tuple[str, ...]:
 def _kept(decoded: Decoded) -> dict[str, Any]:
     if decoded.failure is not None:
         return {"failure": decoded.failure}
-    return {"refusal": decoded.refusal} if decoded.refusal is not None else {"value": decoded.value}
+    if decoded.refusal is not None:
+        return {"refusal": decoded.refusal}
+    return {"value": decoded.value} | ({"unusable": decoded.unusable} if decoded.unusable is not None else {})

@@ -9,7 +9,7 @@ from pinctl.model.measure import REFERENCE, Figures
 from pinctl.model.variant import Wire
 from pinctl.tools.probe_harness import timed, tracked
 from pinctl.wire.body import parse_request, parse_response
-from pinctl.wire.cases import Case
+from pinctl.wire.case import Case
 from pinctl.wire.forms import FORMS, FieldName
 from pinctl.wire.refusal import UnencodableError, WireRefusal
 
@@ -42,7 +42,7 @@ def reference_figures(form: str, case: Case, *, repeat: int) -> tuple[Figures, F
     )
 
     def decode() -> list[Any]:
-        response, request = parse_response(body), parse_request(case.request())
+        response, request = parse_response(body, choices=len(case.choices)), parse_request(case.request())
         return [wire_form.decode(name, response=response, request=request) for name in carried]
 
     try:

@@ -1,7 +1,6 @@
 """Runs the compatibility matrix: every server variant's payloads through every client variant's own code."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.asking import Sent, bodies_of, decoded_by
+from pinctl.flows.cases import Fields, judged, needed_fields, questions
 from pinctl.flows.stack import Stack
 from pinctl.flows.steps import Clock, Steps
-from pinctl.model.judgement import Decoded, judge_absent, judge_read, judge_relayed
-from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
+from pinctl.flows.strictness import controls_for, told
+from pinctl.model.judgement import Decoded
+from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.plan import Contract, LandingPlan, Probe
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Live, Recorded, Release, Server, Wire
@@ -23,7 +24,7 @@ from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
 
 if TYPE_CHECKING:
-    from pinctl.wire.cases import Case
+    from pinctl.wire.case import Case
 
 Tell = Listener
 """Hears what is going on."""
@@ -178,31 +179,47 @@ def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] 
 
 
 def _judged_cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
-    cell = Cell(server=server.label, client=client.label, component=client.component)
+    probe = run.contract.clients[client.component] if not isinstance(client, Wire) else None
+    cell = Cell(
+        server=server.label,
+        client=client.label,
+        component=client.component,
+        # A client that reads nothing has nothing to be strict about.
+        strict=probe is not None and probe.strict and bool(probe.reads),
+    )
     if isinstance(bodies, str):
         return replace(cell, setup=bodies)
-    reads, relays = _fields_of(run, client)
-    cases = tuple(case for case in run.cases if needed(case, (*reads, *relays)))
-    sent: Sent = {case.name: (text, case.request()) for case in cases if (text := bodies[case.name].text) is not None}
+    fields = _fields_of(run, client)
+    cases = tuple(case for case in run.cases if needed_fields(case, fields))
+    sent: dict[str, tuple[str, Mapping[str, Any]]] = {
+        key: (text, request)
+        for case in cases
+        if (text := bodies[case.name].text) is not None
+        for key, request in questions(case).items()
+    }
+    # A strict decoder of pinctl's own is strict by its tests.
+    controls = controls_for(run.contract.controls, probe, cases, bodies) if probe is not None else ()
+    # After the cases, so that a client that dies of a control has answered them.
+    sent |= {control.key: (control.body, control.request) for control in controls}
+    only = {control.key: control.field for control in controls}
     try:
-        decoded = _decoded(run, client, sent)
+        decoded = _decoded(run, client, sent, only)
     except CouldNotFindOutError as error:
         return replace(cell, setup=error.message)
-    results = tuple(judged(case, reads, relays, bodies[case.name], decoded.get(case.name, {})) for case in cases)
-    return replace(cell, cases=results)
+    results = tuple(judged(case, fields, bodies[case.name], decoded) for case in cases)
+    return replace(cell, cases=results, controls=told(controls, decoded, results))
 
 
-def _fields_of(run: _Run, client: Client) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the fields that a client reads, and those that it relays."""
+def _fields_of(run: _Run, client: Client) -> Fields:
     if isinstance(client, Wire):
         from pinctl.flows.reference import fields_read  # noqa: PLC0415
 
-        return fields_read(client.form, run.contract), ()
+        return Fields(reads=fields_read(client.form, run.contract))
     probe = run.contract.clients[client.component]
-    return probe.reads, probe.relays
+    return Fields(reads=probe.reads, relays=probe.relays, optional=probe.optional)
 
 
-def _decoded(run: _Run, client: Client, sent: Sent) -> Mapping[str, Mapping[str, Decoded]]:
+def _decoded(run: _Run, client: Client, sent: Sent, only: Mapping[str, str]) -> Mapping[str, Mapping[str, Decoded]]:
     if isinstance(client, Wire):
         from pinctl.flows.reference import read_by_form  # noqa: PLC0415
 
@@ -210,41 +227,4 @@ def _decoded(run: _Run, client: Client, sent: Sent) -> Mapping[str, Mapping[str,
     probe = run.contract.clients[client.component]
     took = partial(run.clock.add, client.label)
     # Where no server gave a body there is nothing to ask, and no environment is needed for it.
-    return decoded_by(client_recipe(run.stack, client, probe), probe, sent, took) if sent else {}
-
-
-def needed(case: "Case", fields: Iterable[str]) -> tuple[str, ...]:
-    """Returns the fields of a case that a client needs: those that the case has a true value for."""
-    truth: Mapping[str, Any] = case.truth()
-    return tuple(field for field in fields if truth.get(field) is not None)
-
-
-def judged(
-    case: "Case", reads: tuple[str, ...], relays: tuple[str, ...], body: Body, decoded: Mapping[str, Decoded]
-) -> CaseResult:
-    """Judges what a client made of the fields that it needs of a case."""
-    truth: Mapping[str, Any] = case.truth() if body.truth is None else body.truth
-    results: list[FieldResult] = []
-    for field in needed(case, (*reads, *relays)):
-        if body.refusal is not None:
-            results.append(FieldResult(field=field, verdict=Verdict.REJECTS, reason=body.refusal))
-            continue
-        if body.text is None:
-            results.append(FieldResult(field=field, verdict=Verdict.UNKNOWN, reason=body.failure or "no body"))
-            continue
-        answer = decoded.get(field, Decoded(failure="the probe gave no answer"))
-        if field in relays:
-            results.append(judge_relayed(field, sent=_on_the_wire(body.text, field), decoded=answer))
-        elif truth.get(field) is None:
-            results.append(judge_absent(field, decoded=answer))
-        else:
-            results.append(judge_read(field, truth=truth[field], decoded=answer))
-    return CaseResult(case=case.name, fields=tuple(results))
-
-
-def _on_the_wire(body: str, field: str) -> Any:
-    """Returns the value that a response carries under a field's name; None where it carries none."""
-    try:
-        return json.loads(body)["choices"][0].get(field)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        return None
+    return decoded_by(client_recipe(run.stack, client, probe), probe, sent, only=only, took=took) if sent else {}

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
+from pinctl.flows.cases import Fields, judged, needed_fields
 from pinctl.flows.choice import Choice
-from pinctl.flows.matrix import Tell, client_recipe, code_recipe, judged, needed
+from pinctl.flows.matrix import Tell, client_recipe, code_recipe
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import AFTER, BEFORE, Figures, Measured
 from pinctl.model.variant import Client, Code, Release, Server, Wire
@@ -17,7 +18,7 @@ from pinctl.tools.environment import Recipe, python_for
 from pinctl.tools.probe import Body, measure_client, measure_server
 
 if TYPE_CHECKING:
-    from pinctl.wire.cases import Case
+    from pinctl.wire.case import Case
 
 REPEAT = 7
 """How often each call is timed; the best time counts, because what else a machine does only ever adds to it."""
@@ -148,7 +149,7 @@ def _pairs(choice: Choice, case: "Case") -> Pairs:
     return tuple(
         (server, client)
         for server, client in dict.fromkeys(pairs)
-        if needed(case, (*probes[client.component].reads, *probes[client.component].relays))
+        if needed_fields(case, Fields(reads=probes[client.component].reads, relays=probes[client.component].relays))
     )
 
 
@@ -233,10 +234,15 @@ def _client(run: _Run, server: Server, client: Client, body: Body) -> Figures:
     if isinstance(python, str) or body.text is None:
         return replace(figures, reason=python if isinstance(python, str) else body.failure or "no body")
     # Only what it needs of this case: to find that a field is not there is no work.
-    asked = replace(probe, reads=needed(run.case, probe.reads), relays=needed(run.case, probe.relays))
+    asked = replace(
+        probe,
+        reads=needed_fields(run.case, Fields(reads=probe.reads)),
+        relays=needed_fields(run.case, Fields(reads=(), relays=probe.relays)),
+    )
     decoded, sample = measure_client(asked, python, run.case.name, body.text, {**run.case.request()}, repeat=REPEAT)
     run.tell(f"{server.label} x {client.label}: measured")
-    result = judged(run.case, asked.reads, asked.relays, body, decoded)
+    fields = Fields(reads=asked.reads, relays=asked.relays, optional=asked.optional)
+    result = judged(run.case, fields, body, {run.case.name: decoded})
     if result.verdict is not Verdict.OK:
         return replace(figures, verdict=result.verdict, reason=result.reason)
     if sample.failure is not None:

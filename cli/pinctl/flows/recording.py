@@ -18,7 +18,8 @@ from pinctl.model.where import Where
 from pinctl.tools.plan_file import read_plan
 from pinctl.tools.probe import Body
 from pinctl.tools.recording import read_recording, require_place, write_recording
-from pinctl.wire.cases import CASES, Case
+from pinctl.wire.case import Case
+from pinctl.wire.cases import CASES
 
 
 def record(where: Where, name: str, *, directory: Path, servers: tuple[str, ...]) -> Recording:

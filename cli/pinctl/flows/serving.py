@@ -12,7 +12,7 @@ from pinctl.model.variant import Live, Recorded, Wire, parse_live
 from pinctl.tools.http import Answer, NoConnectionError, TooSlowError, post
 from pinctl.tools.probe import Body
 from pinctl.tools.recording import read_recording
-from pinctl.wire.cases import Case
+from pinctl.wire.case import Case
 from pinctl.wire.forms import encode_response
 from pinctl.wire.recognised import recognise
 from pinctl.wire.refusal import UnencodableError, WireRefusal
@@ -96,10 +96,11 @@ def request_of(case: Case) -> dict[str, Any]:
     return {
         "token_ids": request["prompt_token_ids"],
         "sampling_params": {
-            "max_tokens": max(1, len(case.token_ids)),
+            "max_tokens": max(1, *(len(choice.token_ids) for choice in case.choices)),
             "stop_token_ids": [],
             "logprobs": 1,
             **({} if start is None else {"routed_experts_start": start}),
+            **({"n": len(case.choices)} if case.more else {}),
         },
         "pinctl_case": case.truth(),
     }
@@ -143,9 +144,10 @@ def _with_truth(case: Case, response: Response) -> Body:
     if response.replayed:
         return Body(text=text)
     try:
-        return Body(text=text, truth=recognise(response.data, case.request()).values)
+        values = [recognise(response.data, dict(case.request(index))).values for index in range(len(case.choices))]
     except WireRefusal as refusal:
         return Body(failure=f"nothing says what is true of the response: {refusal}")
+    return Body(text=text, truth={"choices": values} if case.more else values[0])
 
 
 def _place(server: Live, location: str) -> str:

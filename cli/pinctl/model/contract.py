@@ -16,6 +16,7 @@ CASES = (
     "prefill-decode",
     "long",
     "edge-ids",
+    "several-choices",
 )
 """The cases that pinctl brings; `pinctl.wire.cases` holds their values."""
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinctl.model.matrix import FieldResult, Verdict
+from pinctl.model.strictness import Outcome
 
 _SHOWN = 160
+_MINUS_INFINITY = float("-inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,11 +18,13 @@ class Decoded:
 
     Attributes:
         value: what it returned, JSON-able; None where it found nothing.
+        unusable: what its own code said when that value was used further.
         refusal: what it said when it refused loudly.
         failure: why the probe itself could not say.
     """
 
     value: Any = None
+    unusable: str | None = None
     refusal: str | None = None
     failure: str | None = None
 
@@ -31,30 +35,33 @@ def judge_read(field: str, *, truth: Any, decoded: Decoded) -> FieldResult:
     Args:
         field: the field's name.
         truth: the value that was put in; a logprob of None means that there is no evidence, which a client must refuse
-            or hand on as none.
+            or hand on as none; so does minus infinity, which cases write "-Infinity", and which may come as itself too.
         decoded: what the client made of it.
 
     Returns:
         The verdict with its reason.
     """
+    if field == "logprobs":
+        truth = [_MINUS_INFINITY if logprob == "-Infinity" else logprob for logprob in truth]
     unreadable = _unreadable(field, decoded, may_refuse=field == "logprobs" and not all(map(_is_evidence, truth)))
     if unreadable is not None:
         return unreadable
     if _is_empty(truth) and (decoded.value is None or _is_empty(decoded.value)):
         return FieldResult(field=field, verdict=Verdict.OK)
-    if decoded.value is None:
-        return _missing(field, "the client found no such field, and did not object")
-    if _is_empty(decoded.value):
-        return _missing(field, "the client handed on an empty value, and did not object")
+    if decoded.value is None or _is_empty(decoded.value):
+        what = "found no such field" if decoded.value is None else "handed on an empty value"
+        return _missing(field, f"the client {what}, and did not object")
     difference = _difference(field, truth, decoded.value)
-    if difference is None:
-        return FieldResult(field=field, verdict=Verdict.OK)
-    return FieldResult(
-        field=field,
-        verdict=Verdict.CORRUPTS,
-        reason=f"no error, and a wrong value: {difference}",
-        evidence=f"expected {_shorten(truth)}, got {_shorten(decoded.value)}",
-    )
+    if difference is not None:
+        return FieldResult(
+            field=field,
+            verdict=Verdict.CORRUPTS,
+            reason=f"no error, and a wrong value: {difference}",
+            evidence=f"expected {_shorten(truth)}, got {_shorten(decoded.value)}",
+        )
+    # To decode is one thing, to use what came of it another: a dtype may be read, and be of no use further on.
+    useless = f"decoded, but the client cannot use it: {decoded.unusable}" if decoded.unusable is not None else ""
+    return FieldResult(field=field, verdict=Verdict.REJECTS if useless else Verdict.OK, reason=useless)
 
 
 def judge_relayed(field: str, *, sent: Any, decoded: Decoded) -> FieldResult:
@@ -83,6 +90,24 @@ def judge_relayed(field: str, *, sent: Any, decoded: Decoded) -> FieldResult:
         reason="the client handed on something else than it was sent",
         evidence=f"sent {_shorten(sent)}, handed on {_shorten(decoded.value)}",
     )
+
+
+def judge_control(decoded: Decoded) -> tuple[Outcome, str, str]:
+    """Tells what a client made of a negative control.
+
+    Args:
+        decoded: what it made of the field that was bad.
+
+    Returns:
+        The outcome; the client's own words, or why it is unknown; and the value that it took, shortened.
+    """
+    if decoded.failure is not None:
+        return Outcome.UNKNOWN, decoded.failure, ""
+    if decoded.refusal is not None:
+        return Outcome.REFUSED, decoded.refusal, ""
+    if decoded.value is None or _is_empty(decoded.value):
+        return Outcome.DROPPED, "", ""
+    return Outcome.TAKEN, "", f"got {_shorten(decoded.value)}"
 
 
 def judge_absent(field: str, *, decoded: Decoded) -> FieldResult:
@@ -124,7 +149,7 @@ def _missing(field: str, reason: str) -> FieldResult:
 
 
 def _is_evidence(logprob: Any) -> bool:
-    return isinstance(logprob, int | float) and not isinstance(logprob, bool) and logprob > float("-inf")
+    return isinstance(logprob, int | float) and not isinstance(logprob, bool) and logprob > _MINUS_INFINITY
 
 
 def _is_empty(value: Any) -> bool:
@@ -136,14 +161,12 @@ def _is_empty(value: Any) -> bool:
 def _difference(field: str, truth: Any, value: Any) -> str | None:
     match field:
         case "logprobs":
-            return (
-                _sequence_difference(_rounded(truth), _rounded(value))
-                if _are_numbers(value)
-                else "not a list of numbers"
-            )
+            if not _are_numbers(value):
+                return "not a list of numbers"
+            return _sequence_difference(_rounded(truth), _with_gaps_of(truth, _rounded(value)))
         case "routed_experts" if isinstance(value, Mapping) and isinstance(truth, Mapping):
             if not _same(truth["start"], value.get("start")):
-                return f"rows start at {value.get('start')!r}, not at {truth['start']!r}"
+                return f"rows start at {_shorten(value.get('start'))}, not at {truth['start']!r}"
             return _sequence_difference(truth["ids"], value.get("ids"))
         case _:
             return _sequence_difference(truth, value)
@@ -158,6 +181,12 @@ def _are_numbers(value: Any) -> bool:
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
     """Rounds to float32: the precision that every wire form carries."""
     return [None if value is None else _as_float32(value) for value in values]
+
+
+def _with_gaps_of(truth: Sequence[float | None], values: list[float | None]) -> list[float | None]:
+    """Writes minus infinity for none where that is what was put in: either says that there is no evidence."""
+    gaps = {index for index, logprob in enumerate(truth) if logprob == _MINUS_INFINITY}
+    return [_MINUS_INFINITY if value is None and index in gaps else value for index, value in enumerate(values)]
 
 
 def _as_float32(value: float) -> float:

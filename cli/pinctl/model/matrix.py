@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pinctl.model.strictness import ControlResult, Outcome
+
 
 class Verdict(StrEnum):
     """What came of sending a server's payload to a client, from best to worst."""
@@ -88,6 +90,8 @@ class Cell:
         component: the component that the client is a variant of.
         cases: the results, in the plan's order.
         setup: why no case could be run, for instance an environment that could not be made.
+        controls: what the client made of negative controls.
+        strict: whether these decide as well, since the plan asks for a strict client.
     """
 
     server: str
@@ -95,13 +99,21 @@ class Cell:
     component: str
     cases: tuple[CaseResult, ...] = ()
     setup: str | None = None
+    controls: tuple[ControlResult, ...] = ()
+    strict: bool = False
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the cases that count; unknown where none was run."""
+        """The worst verdict of the cases that count, and of the controls where these decide; unknown where none was run."""
         if self.setup is not None:
             return Verdict.UNKNOWN
-        return worst(tuple(case.verdict for case in self.cases if case.counts))
+        cases = worst(tuple(case.verdict for case in self.cases if case.counts))
+        return worst((cases, self._strictness)) if self.strict else cases
+
+    @property
+    def _strictness(self) -> Verdict:
+        """What the controls come to; unknown where there is none that could be refused."""
+        return worst(tuple(_CONTROL_VERDICTS[control.outcome] for control in self.controls if control.refusable))
 
     @property
     def is_asked(self) -> bool:
@@ -117,9 +129,23 @@ class Cell:
         if verdict is Verdict.OK:
             return ""
         guilty = tuple(case for case in self.cases if case.counts and case.verdict is verdict)
-        if not guilty:
-            return "no case was run" if self.is_asked else f"waits for {self.cases[0].fields[0].waits_for}"
-        return f"{guilty[0].case}: {guilty[0].reason}"
+        if guilty:
+            return f"{guilty[0].case}: {guilty[0].reason}"
+        if not self.cases:
+            return "no case was run"
+        if not self.is_asked:
+            return f"waits for {self.cases[0].fields[0].waits_for}"
+        control = self.guilty_control
+        return control.complaint if control is not None else "strictness is asked for, and there was no control to send"
+
+    @property
+    def guilty_control(self) -> ControlResult | None:
+        """The first control that shows the verdict, where no case does."""
+        verdict = self.verdict
+        if not self.strict or any(case.counts and case.verdict is verdict for case in self.cases):
+            return None
+        guilty = (control for control in self.controls if control.complaint)
+        return next((control for control in guilty if _CONTROL_VERDICTS[control.outcome] is verdict), None)
 
     @property
     def evidence(self) -> str:
@@ -129,6 +155,14 @@ class Cell:
             return ""
         guilty = (case for case in self.cases if case.counts and case.verdict is verdict)
         return next((field.evidence for case in guilty for field in case.fields if field.evidence), "")
+
+
+_CONTROL_VERDICTS = {
+    Outcome.REFUSED: Verdict.OK,
+    Outcome.TAKEN: Verdict.CORRUPTS,
+    Outcome.DROPPED: Verdict.MISSING,
+    Outcome.UNKNOWN: Verdict.UNKNOWN,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pinctl.model.measure import Measuring
 from pinctl.model.mode import Mode
+from pinctl.model.strictness import Controls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,8 @@ class Probe:
         dependencies: whether the code's own dependencies are installed.
         reads: the fields that a client decodes.
         relays: the fields that a client hands on unchanged.
+        optional: those of them that the client can do without.
+        strict: whether a client must refuse every negative control whose form gives it away.
         seconds: the time limit of one run over all cases.
         memory: how many bytes of memory each of its processes may use.
     """
@@ -57,6 +60,8 @@ class Probe:
     dependencies: bool = True
     reads: tuple[str, ...] = ()
     relays: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    strict: bool = False
     seconds: float = 120.0
     memory: int = 2 * 2**30
 
@@ -69,12 +74,14 @@ class Contract:
         cases: names of cases with known true values.
         clients: by component.
         mode: how far back a landing must be compatible, beside what its order needs; None for no further.
+        controls: which negative controls are sent to the clients beside the cases.
         measuring: what `matrix --measure` measures, and the budgets.
     """
 
     server: Probe
     clients: Mapping[str, Probe]
     cases: tuple[str, ...]
+    controls: Controls = Controls.NAMED
     measuring: Measuring = field(default_factory=Measuring)
     mode: Mode | None = None
 

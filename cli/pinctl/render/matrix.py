@@ -11,6 +11,7 @@ from pinctl.model.matrix import CaseResult, Cell, Matrix
 from pinctl.render.grid import STYLES, grid_lines
 from pinctl.render.reasons import NOT_REQUIRED, Reason, reasons_of, share
 from pinctl.render.reports import printable
+from pinctl.render.strictness import controls_json, strictness_text
 
 _INDENT = 4
 
@@ -20,7 +21,8 @@ def matrix_text(matrix: Matrix) -> RenderableType:
 
     On a terminal no line is longer than it is wide; elsewhere a reason is one line, for other programs.
     """
-    reasons = [line for reason in reasons_of(matrix) for line in _reason(reason)]
+    reasons: list[RenderableType] = [line for reason in reasons_of(matrix) for line in _reason(reason)]
+    reasons += (_Paragraph(text=line) for line in strictness_text(matrix))
     return Group(_Grid(matrix=matrix), *([Text()] if reasons else []), *reasons, Text(), _summary(matrix))
 
 
@@ -42,6 +44,8 @@ def cell_json(cell: Cell, *, required: bool = True) -> dict[str, Any]:
         "reason": cell.reason,
         "required": required,
         "cases": [_case_json(case) for case in cell.cases],
+        "strict": cell.strict,
+        "controls": controls_json(cell),
     }
 
 

@@ -4,6 +4,7 @@ from pinctl.model.matrix import Cell, Matrix, Verdict
 from pinctl.render.markdown import code
 from pinctl.render.matrix import summary_words
 from pinctl.render.reasons import NOT_REQUIRED, Reason, reasons_of, share
+from pinctl.render.strictness import complaints_of
 
 
 def matrix_markdown(matrix: Matrix) -> str:
@@ -14,11 +15,14 @@ def matrix_markdown(matrix: Matrix) -> str:
     for client in matrix.clients if matrix.cells else ():
         marks = (_mark(matrix, matrix.cell(server, client)) for server in matrix.servers)
         lines.append(_row(code(client), *marks))
-    reasons = reasons_of(matrix)
-    if reasons:
+    reasons, complaints = reasons_of(matrix), complaints_of(matrix)
+    if reasons or complaints:
         lines.append("")
     for reason in reasons:
         lines += _reason(reason)
+    for complaint in complaints:
+        servers = ", ".join(map(code, complaint.servers))
+        lines.append(f"- {complaint.word}: {code(complaint.client)} {code(complaint.what)} of {servers}")
     return "\n".join(lines).rstrip() + "\n"
 
 

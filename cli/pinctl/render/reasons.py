@@ -53,3 +53,5 @@ def _evidences(cell: Cell) -> Iterator[str]:
     for case in cell.cases:
         if case.counts and case.verdict is cell.verdict:
             yield from (field.evidence for field in case.fields if field.verdict is cell.verdict and field.evidence)
+    if cell.guilty_control is not None:
+        yield cell.guilty_control.evidence

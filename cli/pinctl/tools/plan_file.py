@@ -12,6 +12,7 @@ from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
+from pinctl.model.strictness import Controls
 from pinctl.tools.constraint_mistakes import constraint_mistakes
 from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
 from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of
@@ -54,6 +55,11 @@ class _Probe(Shape):
     memory: Annotated[int, BeforeValidator(_bytes)] = 2 * 2**30
 
 
+class _Client(_Probe):
+    optional: tuple[Text, ...] = ()
+    strict: bool = False
+
+
 def _probe_table(value: Any) -> Any:
     """Lets a probe that needs nothing but its path be written as that path."""
     return {"probe": value} if isinstance(value, str) else value
@@ -62,7 +68,8 @@ def _probe_table(value: Any) -> Any:
 class _Contract(Shape):
     server: Annotated[_Probe, BeforeValidator(_probe_table)]
     cases: tuple[Text, ...] = Field(min_length=1)
-    clients: dict[str, Annotated[_Probe, BeforeValidator(_probe_table)]] = Field(min_length=1)
+    clients: dict[str, Annotated[_Client, BeforeValidator(_probe_table)]] = Field(min_length=1)
+    controls: Literal["none", "named", "all"] = "named"
     measure: MeasureTable = MeasureTable()
     mode: Text | None = None
 
@@ -138,6 +145,7 @@ def _contract(source: TomlSource, shape: _Contract) -> Contract:
         clients={name: _probe(source.path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
         mode=Mode(shape.mode) if shape.mode is not None else None,
+        controls=Controls(shape.controls),
         measuring=measuring_of(source, shape.measure),
     )
 
@@ -149,6 +157,8 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         dependencies=shape.dependencies,
         reads=tuple(field for field in shape.reads if field not in shape.relays),
         relays=shape.relays,
+        optional=shape.optional if isinstance(shape, _Client) else (),
+        strict=isinstance(shape, _Client) and shape.strict,
         seconds=shape.seconds,
         memory=shape.memory,
     )
@@ -221,8 +231,15 @@ def _contract_mistakes(
         if isinstance(probe, str) and not is_file(source.path.parent / probe):
             key: KeyPath = (*at, "probe") if isinstance(value, dict) else at
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
-        for key_name in ("reads", "relays"):
+        for key_name in ("reads", "relays", "optional"):
             yield from _unknown(source, (*at, key_name), table.get(key_name), FIELDS, "field of the contract")
+        used = {*_list(table.get("reads", list(FIELDS))), *_list(table.get("relays"))}
+        for index, field in enumerate(_list(table.get("optional"))):
+            if field in FIELDS and field not in used:
+                words = f"the client neither reads nor relays {field!r}, so it cannot do without it"
+                yield mistake_at(source, (*at, "optional", index), words)
+        if table.get("strict") is True and contract.get("controls") == Controls.NONE:
+            yield mistake_at(source, (*at, "strict"), 'needs controls, and the contract says controls = "none"')
 
 
 def _unknown(source: TomlSource, at: KeyPath, names: Any, known: tuple[str, ...], what: str) -> Iterator[Mistake]:

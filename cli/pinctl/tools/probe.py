@@ -5,16 +5,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pinctl.model.judgement import Decoded
 from pinctl.model.measure import Sample
 from pinctl.model.plan import Probe
 from pinctl.tools import probe_harness
 from pinctl.tools.places import scratch
-from pinctl.tools.process import Ended, run
+from pinctl.tools.probe_answers import DEPTH_LIMIT, Answers, is_shallow, read_answers, words
+from pinctl.tools.process import run
 
-_TAIL = 300
+_DEEP = f"nested deeper than {DEPTH_LIMIT} levels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,13 @@ class Body:
     truth: Mapping[str, Any] | None = None
 
 
+class _Asked(NamedTuple):
+    """The fields that a client is asked for."""
+
+    reads: tuple[str, ...]
+    relays: tuple[str, ...]
+
+
 def ask_server(probe: Probe, python: Path, truths: Iterable[Mapping[str, Any]]) -> dict[str, Body]:
     """Has a server probe encode cases.
 
@@ -46,12 +54,16 @@ def ask_server(probe: Probe, python: Path, truths: Iterable[Mapping[str, Any]]) 
         The bodies by case; a failure for each case that got no answer.
     """
     cases = {truth["name"]: {"role": "server", "case": truth} for truth in truths}
-    answers, lost = _ask(probe, python, cases)
-    return {name: _body(answers.get(name, {"failure": lost})) for name in cases}
+    answers = _ask(probe, python, cases)
+    return {name: _body(answers.by_case.get(name, {"failure": answers.lost})) for name in cases}
 
 
 def ask_client(
-    probe: Probe, python: Path, bodies: Mapping[str, tuple[str, Mapping[str, Any]]]
+    probe: Probe,
+    python: Path,
+    bodies: Mapping[str, tuple[str, Mapping[str, Any]]],
+    *,
+    only: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Decoded]]:
     """Has a client probe decode bodies.
 
@@ -59,13 +71,17 @@ def ask_client(
         probe: the probe, which says which fields the client reads and relays.
         python: the interpreter of the client's environment.
         bodies: by case, the body and what the client asked for.
+        only: by case, the one field that the client is to read of it, where it is not to be asked for all.
 
     Returns:
         What the client made of each field, by case; a failure for each that got no answer.
     """
-    cases = {name: _question(probe, name, body, request) for name, (body, request) in bodies.items()}
-    answers, lost = _ask(probe, python, cases)
-    return {name: _fields(probe, answers.get(name, {}), lost) for name in cases}
+    alone = only or {}
+    every = _Asked(probe.reads, probe.relays)
+    asked = {name: _Asked((alone[name],), ()) if name in alone else every for name in bodies}
+    cases = {name: _question(asked[name], name, body, request) for name, (body, request) in bodies.items()}
+    answers = _ask(probe, python, cases)
+    return {name: _fields(asked[name], answers.by_case.get(name, {}), answers.lost) for name in cases}
 
 
 def measure_server(probe: Probe, python: Path, truth: Mapping[str, Any], *, repeat: int) -> tuple[Body, Sample]:
@@ -81,9 +97,9 @@ def measure_server(probe: Probe, python: Path, truth: Mapping[str, Any], *, repe
         The body, and what writing it took.
     """
     name = truth["name"]
-    answers, lost = _ask(probe, python, {name: {"role": "server", "case": truth, "repeat": repeat}})
-    answer = answers.get(name, {"failure": lost})
-    return _body(answer), _sample(answer, lost)
+    answers = _ask(probe, python, {name: {"role": "server", "case": truth, "repeat": repeat}})
+    answer = answers.by_case.get(name, {"failure": answers.lost})
+    return _body(answer), _sample(answer, answers.lost)
 
 
 def measure_client(
@@ -102,41 +118,28 @@ def measure_client(
     Returns:
         What the client made of each field, and what reading the body took.
     """
-    answers, lost = _ask(probe, python, {case: {**_question(probe, case, body, request), "repeat": repeat}})
-    answer = answers.get(case, {})
-    return _fields(probe, answer, lost), _sample(answer, lost)
+    asked = _Asked(probe.reads, probe.relays)
+    answers = _ask(probe, python, {case: {**_question(asked, case, body, request), "repeat": repeat}})
+    answer = answers.by_case.get(case, {})
+    return _fields(asked, answer, answers.lost), _sample(answer, answers.lost)
 
 
-def _question(probe: Probe, case: str, body: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "role": "client",
-        "case": case,
-        "body": body,
-        "request": request,
-        "reads": probe.reads,
-        "relays": probe.relays,
-    }
+def _question(asked: _Asked, name: str, body: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": "client", "case": name, "body": body, "request": request, **asked._asdict()}
 
 
-def _body(answer: Mapping[str, Any]) -> Body:
-    body = answer.get("body")
-    if isinstance(body, str):
-        return Body(text=body)
-    return Body(failure=f"the server failed: {answer.get('failure') or 'no body'}")
-
-
-def _fields(probe: Probe, answer: Mapping[str, Any], lost: str) -> dict[str, Decoded]:
+def _fields(asked: _Asked, answer: Mapping[str, Any], lost: str) -> dict[str, Decoded]:
     fields = answer.get("fields")
     return {
         field: _decoded(fields.get(field) if isinstance(fields, dict) else None, lost)
-        for field in (*probe.reads, *probe.relays)
+        for field in (*asked.reads, *asked.relays)
     }
 
 
 def _sample(answer: Mapping[str, Any], lost: str) -> Sample:
     match answer.get("measured"):
         case {"failure": str(failure)}:
-            return Sample(failure=failure)
+            return Sample(failure=words(failure))
         case {"best": float(best), "median": float(median), "objects": int(objects)} if (
             0 < best <= median < math.inf and objects >= 0 and objects is not True and objects is not False
         ):
@@ -147,20 +150,43 @@ def _sample(answer: Mapping[str, Any], lost: str) -> Sample:
             return Sample(failure="the probe answered with a measure that is none")
 
 
+def _body(answer: Mapping[str, Any]) -> Body:
+    match answer:
+        case {"body": str(text)}:
+            return Body(text=text) if _is_shallow_body(text) else Body(failure=f"the server's body is {_DEEP}")
+        case {"failure": str(failure)}:
+            return Body(failure=f"the server failed: {words(failure)}")
+        case _:
+            return Body(failure="the server failed: no body")
+
+
+def _is_shallow_body(text: str) -> bool:
+    """Whether a body can be taken apart; one that is no JSON is for the clients to judge."""
+    try:
+        return is_shallow(json.loads(text))
+    except RecursionError:
+        return False
+    except ValueError:
+        return True
+
+
 def _decoded(answer: Any, lost: str) -> Decoded:
     match answer:
         case {"refusal": str(refusal)}:
-            return Decoded(refusal=refusal)
+            return Decoded(refusal=words(refusal))
         case {"failure": str(failure)}:
-            return Decoded(failure=failure)
+            return Decoded(failure=words(failure))
         case {"value": value}:
-            return Decoded(value=value)
+            if not is_shallow(value):
+                return Decoded(failure=f"the client's value is {_DEEP}")
+            unusable = answer.get("unusable")
+            return Decoded(value=value, unusable=words(unusable) if isinstance(unusable, str) else None)
         case _:
             return Decoded(failure=lost)
 
 
-def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], str]:
-    """Returns the answers by case, and why one that is not there is not."""
+def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> Answers:
+    """Runs a probe over cases and returns its answers."""
     feed = "".join(json.dumps(case) + "\n" for case in cases.values()).encode()
     harness = Path(probe_harness.__file__)
     with scratch() as home:
@@ -168,25 +194,4 @@ def _ask(probe: Probe, python: Path, cases: Mapping[str, Any]) -> tuple[dict[str
         env = {"HOME": str(home), "TMPDIR": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
         command: list[str | Path] = [python, "-I", harness, probe.path, str(probe.memory)]
         ended = run(command, cwd=home, env=env, stdin=feed, seconds=probe.seconds)
-    answers: dict[str, dict[str, Any]] = {}
-    failure: str | None = None
-    for line in ended.stdout.splitlines():
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            failure = failure or "the probe answered what is not JSON"
-            continue
-        if isinstance(answer, dict) and isinstance(answer.get("case"), str):
-            answers[answer["case"]] = answer
-        elif isinstance(answer, dict) and isinstance(answer.get("failure"), str):
-            failure = answer["failure"]
-    return answers, failure or _why_lost(probe, ended)
-
-
-def _why_lost(probe: Probe, ended: Ended) -> str:
-    if ended.timed_out:
-        return f"the probe took longer than {probe.seconds:g} s and was ended"
-    if ended.status == 0:
-        return "the probe gave no answer"
-    words = " ".join(ended.stderr.split())
-    return f"the probe ended with status {ended.status}" + (f": {words[-_TAIL:]}" if words else "")
+    return read_answers(ended, cases, seconds=probe.seconds)

@@ -126,10 +126,11 @@ def _decode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
     body = request["body"].encode("utf-8")
     calls = [(field, f"decode_{field}") for field in request["reads"]]
     calls += [(field, f"relay_{field}") for field in request["relays"]]
-    answer: dict[str, Any] = {
-        "case": request["case"],
-        "fields": {field: _field(probe, name, body, request["request"]) for field, name in calls},
-    }
+    fields = {field: _field(probe, name, body, request["request"]) for field, name in calls}
+    for field in request["reads"]:
+        if "value" in fields[field] and hasattr(probe, f"consume_{field}"):
+            fields[field] |= _use(probe, field, body, request["request"])
+    answer: dict[str, Any] = {"case": request["case"], "fields": fields}
     if "repeat" in request:
         answer["measured"] = _measured(_receiving(probe, calls, body, request["request"]), request["repeat"])
     return answer
@@ -151,23 +152,36 @@ def _measured(call: Call, repeat: int) -> dict[str, Any]:
         return {"failure": _describe(error)}
 
 
+def _use(probe: ModuleType, field: str, body: bytes, request: dict[str, Any]) -> dict[str, Any]:
+    """Returns why the client cannot use what it decoded; nothing where it can."""
+    _, raised = _call(probe, f"consume_{field}", body, request)
+    return {"unusable": raised["refusal"]} if "refusal" in raised else raised
+
+
 def _field(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) -> dict[str, Any]:
-    function = getattr(probe, name, None)
-    if function is None:
-        return {"failure": f"the probe has no function {name}"}
-    try:
-        value = function(body, dict(request))
-    except ImportError as error:
-        return {"failure": _describe(error)}
-    except (SystemExit, KeyboardInterrupt, MemoryError) as error:
-        return {"failure": _describe(error)}
-    except BaseException as error:  # noqa: BLE001 - whatever the client raises is its refusal
-        return {"refusal": _describe(error)}
+    value, raised = _call(probe, name, body, request)
+    if raised:
+        return raised
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
         return {"failure": f"{name} returned what is not JSON: {error}"}
     return {"value": value}
+
+
+def _call(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Returns what a function of the probe returns, and what it raises instead."""
+    function = getattr(probe, name, None)
+    if function is None:
+        return None, {"failure": f"the probe has no function {name}"}
+    try:
+        return function(body, dict(request)), {}
+    except ImportError as error:
+        return None, {"failure": _describe(error)}
+    except (SystemExit, KeyboardInterrupt, MemoryError) as error:
+        return None, {"failure": _describe(error)}
+    except BaseException as error:  # noqa: BLE001 - whatever the client raises is its refusal
+        return None, {"refusal": _describe(error)}
 
 
 def _describe(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, run
+from pinctl.tools.surroundings import needed_environment
 from pinctl.tools.toml_source import read_toml
 from pinctl.tools.uv_settings import own_settings
 
@@ -66,7 +67,6 @@ _ANSWER_CHANGING = frozenset(
     }
 )
 _PRETENDING = ("SETUPTOOLS_SCM_", "VCS_VERSIONING_", "POETRY_DYNAMIC_VERSIONING_")
-_OTHER_PYTHONS = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +198,8 @@ def uv_version() -> str:
 
 
 def inherited_environment() -> dict[str, str]:
-    """Returns this process's environment without what would change an answer of uv or of a Python."""
-    return {name: value for name, value in os.environ.items() if not (_changes_answers(name) or name in _OTHER_PYTHONS)}
+    """Returns what uv and build backends need of this process's environment, without what would change their answer."""
+    return {name: value for name, value in needed_environment().items() if not _changes_answers(name)}
 
 
 def neutralised() -> tuple[str, ...]:

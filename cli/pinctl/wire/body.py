@@ -18,10 +18,14 @@ class Request:
     Attributes:
         prompt_token_ids: of the prompt.
         routed_experts_start: the position from which experts were asked for; None if they were not.
+        choices: how many choices were asked for.
+        choice: the index of the one that is to be read.
     """
 
     prompt_token_ids: tuple[int, ...]
     routed_experts_start: int | None
+    choices: int = 1
+    choice: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ class Response:
 
     Attributes:
         fields: the whole body.
-        choice: its one choice.
+        choice: the one that was asked for.
         token_ids: of the completion.
     """
 
@@ -67,18 +71,24 @@ def parse_request(value: object) -> Request:
     start = fields.get("routed_experts_start")
     if start is not None:
         start = typed.as_count(start, field="request.routed_experts_start")
-    return Request(prompt_token_ids=tuple(prompt.tolist()), routed_experts_start=start)
+    choices = typed.as_count(fields.get("choices", 1), field="request.choices")
+    choice = typed.as_count(fields.get("choice", 0), field="request.choice")
+    if choice >= choices:
+        raise WireRefusal("request.choice", f"is {choice}, expected less than {choices}")
+    return Request(prompt_token_ids=tuple(prompt.tolist()), routed_experts_start=start, choices=choices, choice=choice)
 
 
-def parse_response(body: bytes) -> Response:
-    """Reads the body of a response with one choice.
+def parse_response(body: bytes, *, choices: int = 1, choice: int = 0) -> Response:
+    """Reads the body of a response, and one of its choices.
 
     The envelope is open: keys that no form reads are let pass, at the top and in the choice. What is read is strict:
-    JSON without NaN or infinities, no key twice in one object (which of the two counts depends on the reader), one
-    choice with the index 0, token ids that are integers.
+    JSON without NaN or infinities, no key twice in one object (which of the two counts depends on the reader), as
+    many choices as were asked for, each at the place that its index says, token ids that are integers.
 
     Args:
         body: anything.
+        choices: how many were asked for.
+        choice: the index of the one to read.
 
     Returns:
         The response.
@@ -88,14 +98,18 @@ def parse_response(body: bytes) -> Response:
     """
     fields = typed.as_object(_parse(body), field="body")
     typed.as_text(fields.get("request_id"), field="request_id")
-    choice = typed.as_object(typed.as_list(fields.get("choices"), field="choices", length=1)[0], field="choices[0]")
-    index = typed.as_count(choice.get("index"), field="choices[0].index")
-    if index != 0:
-        raise WireRefusal("choices[0].index", f"is {index}, expected 0")
-    if choice.get("finish_reason") is not None:
-        typed.as_text(choice["finish_reason"], field="choices[0].finish_reason")
-    token_ids = typed.as_token_ids(choice.get("token_ids"), field="token_ids")
-    return Response(fields=fields, choice=choice, token_ids=tuple(token_ids.tolist()))
+    found = typed.as_list(fields.get("choices"), field="choices", length=choices)
+    for expected, entry in enumerate(found):
+        place = f"choices[{expected}]"
+        index = typed.as_count(typed.as_object(entry, field=place).get("index"), field=f"{place}.index")
+        if index != expected:
+            raise WireRefusal(f"{place}.index", f"is {index}, expected {expected}")
+    place = f"choices[{choice}]"
+    chosen = typed.as_object(found[choice], field=place)
+    if chosen.get("finish_reason") is not None:
+        typed.as_text(chosen["finish_reason"], field=f"{place}.finish_reason")
+    token_ids = typed.as_token_ids(chosen.get("token_ids"), field="token_ids")
+    return Response(fields=fields, choice=chosen, token_ids=tuple(token_ids.tolist()))
 
 
 def _parse(body: bytes) -> object:

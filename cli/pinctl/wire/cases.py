@@ -2,102 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pinctl.wire.logprobs import NO_EVIDENCE
-from pinctl.wire.routed_experts import ExpertsValue, RoutedExperts, forwarded_positions
-
-
-class RequestValue(TypedDict):
-    """What a client asks for, as JSON; experts from a position on, or None."""
-
-    prompt_token_ids: list[int]
-    routed_experts_start: int | None
-
-
-class TruthValue(TypedDict):
-    """The true values of a case, as JSON; see `Case.truth`."""
-
-    name: str
-    prompt_token_ids: list[int]
-    token_ids: list[int]
-    finish_reason: str
-    logprobs: list[float | str | None]
-    sampling_mask: list[list[int]] | None
-    routed_experts: ExpertsValue | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One completion, and what is true of it.
-
-    Attributes:
-        name: in plans and reports.
-        title: what it is for, in a sentence.
-        prompt_token_ids: of the prompt.
-        token_ids: of the completion.
-        finish_reason: why it ended.
-        logprobs: of each completion token, in nats, exact in float32 so that every form carries the same number;
-            None where the engine has no evidence. No number is 0, which is what a careless reader fills in.
-        sampling_mask: the rows of the mask; None if the server keeps none.
-        routed_experts: from the position that is asked for on; None if the model has none.
-    """
-
-    name: str
-    title: str
-    prompt_token_ids: tuple[int, ...]
-    token_ids: tuple[int, ...]
-    finish_reason: str
-    logprobs: tuple[float | None, ...]
-    sampling_mask: tuple[tuple[int, ...], ...] | None = None
-    routed_experts: RoutedExperts | None = None
-
-    @property
-    def has_evidence(self) -> bool:
-        """Whether every token has a number; a client must refuse the logprobs of any other case."""
-        return all(logprob is not None and NO_EVIDENCE < logprob < math.inf for logprob in self.logprobs)
-
-    @property
-    def end(self) -> int:
-        """The number of forwarded positions, where the rows of the experts end."""
-        return forwarded_positions(prompt_tokens=len(self.prompt_token_ids), completion_tokens=len(self.token_ids))
-
-    @property
-    def prompt_logprobs(self) -> tuple[float, ...]:
-        """What a teacher scores the prompt with, in nats; 0 for the first token."""
-        return (0.0, *(-(1 + 7 * i % 61) / 8 for i in range(1, len(self.prompt_token_ids))))
-
-    def request(self) -> RequestValue:
-        """Returns what a client asks to get this case.
-
-        Returns:
-            A JSON object.
-        """
-        start = None if self.routed_experts is None else self.routed_experts.start
-        return {"prompt_token_ids": list(self.prompt_token_ids), "routed_experts_start": start}
-
-    def truth(self) -> TruthValue:
-        """Returns the true values, as they are handed to a server's probe.
-
-        Minus infinity is no JSON number: it stands in `logprobs` as the string "-Infinity". No evidence is null.
-
-        Returns:
-            A JSON object.
-        """
-        return {
-            "name": self.name,
-            "prompt_token_ids": list(self.prompt_token_ids),
-            "token_ids": list(self.token_ids),
-            "finish_reason": self.finish_reason,
-            "logprobs": ["-Infinity" if logprob == -math.inf else logprob for logprob in self.logprobs],
-            "sampling_mask": None if self.sampling_mask is None else [list(row) for row in self.sampling_mask],
-            "routed_experts": None if self.routed_experts is None else self.routed_experts.value(),
-        }
+from pinctl.wire.case import Case
+from pinctl.wire.routed_experts import RoutedExperts
 
 
 class _Cases(Mapping[str, Case]):
@@ -253,6 +164,27 @@ def _edge_ids() -> Case:
     )
 
 
+def _several_choices() -> Case:
+    def choice(index: int, token_ids: tuple[int, ...], *, finish_reason: str, more: tuple[Case, ...] = ()) -> Case:
+        tokens = len(token_ids)
+        return Case(
+            name=f"several-choices[{index}]" if index else "several-choices",
+            title="Three choices of one prompt, two of them of the same length: nothing of one may end in another.",
+            prompt_token_ids=(91, 92, 93),
+            token_ids=token_ids,
+            finish_reason=finish_reason,
+            logprobs=_exact(*(-(1 + index + 4 * token) / 8 for token in range(tokens))),
+            sampling_mask=tuple((token_id, token_id + 1 + index) for token_id in token_ids),
+            # Rows of the prompt are the same in each: the model has read it once.
+            routed_experts=_experts(start=0, rows=3, layers=2, top_k=2, experts=64, then=tokens - 1, shift=5 * index),
+            more=more,
+        )
+
+    second = choice(1, (201, 202, 203), finish_reason="length")
+    third = choice(2, (301, 302, 303, 304, 305), finish_reason="stop")
+    return choice(0, (101, 102, 103), finish_reason="stop", more=(second, third))
+
+
 def _long() -> Case:
     tokens = 12_500
     # A multiplicative hash: well spread, and the same on every machine and numpy.
@@ -278,9 +210,13 @@ def _exact(*logprobs: float) -> tuple[float, ...]:
     return tuple(np.array(logprobs, dtype=np.float32).tolist())
 
 
-def _experts(*, start: int, rows: int, layers: int, top_k: int, experts: int) -> RoutedExperts:
+def _experts(
+    *, start: int, rows: int, layers: int, top_k: int, experts: int, then: int = 0, shift: int = 0
+) -> RoutedExperts:
     # Position, layer and slot all show in the id, so that rows from elsewhere and swapped axes do not pass for right.
-    positions = np.arange(start, start + rows).reshape(rows, 1, 1)
+    # The rows that come `then` are shifted, to tell one choice from another.
+    positions = np.arange(start, start + rows + then).reshape(rows + then, 1, 1)
+    positions[rows:] += shift
     ids = (experts - 1 - 37 * positions - 11 * np.arange(layers).reshape(1, layers, 1) - np.arange(top_k)) % experts
     return _read_only(ids.astype(np.int32), start=start)
 
@@ -304,6 +240,7 @@ CASES: Mapping[str, Case] = _Cases(
         "prefill-decode": _prefill_decode,
         "long": _long,
         "edge-ids": _edge_ids,
+        "several-choices": _several_choices,
     }
 )
 """The cases by name, each built when it is first asked for."""

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 
 from pinctl.wire import edits
-from pinctl.wire.forms import FieldName
+from pinctl.wire.forms import FieldName, FormName
 from pinctl.wire.logprobs import NO_EVIDENCE
 
 
@@ -39,39 +39,39 @@ class Control:
     refusable: bool = True
 
 
-def packed_controls(body: bytes) -> Iterator[Control]:
-    """Makes bad responses of a good one of form `packed`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """One JSON object of a choice, and what can be made bad in it; the empty path is the choice itself."""
+
+    path: tuple[str, ...] = ()
+    changes: Mapping[str, edits.Edit]
+
+
+def field_controls(body: bytes, field: FieldName, form: FormName) -> Iterator[Control]:
+    """Makes bad responses of a good one, in one of its fields.
 
     Args:
-        body: a good response; a field that it does not carry has no controls.
+        body: a good response.
+        field: which one; where the response does not carry it, it has no controls.
+        form: that the field is in.
 
     Yields:
         The controls. A change that would leave the response as it is yields none.
     """
-    logprobs, mask, experts = ("completion_logprobs",), ("sampling_mask",), ("routed_experts",)
-    yield from _controls(body, FieldName.LOGPROBS, path=logprobs, changes=edits.ARRAY_EDITS | edits.LOGPROBS_EDITS)
-    yield from _controls(body, FieldName.LOGPROBS, path=(), changes=edits.LOGPROBS_CHOICE_EDITS)
-    yield from _controls(
-        body, FieldName.SAMPLING_MASK, path=(*mask, "ids"), changes=edits.ARRAY_EDITS | edits.IDS_EDITS
-    )
-    yield from _controls(
-        body, FieldName.SAMPLING_MASK, path=(*mask, "counts"), changes=edits.ARRAY_EDITS | edits.COUNTS_EDITS
-    )
-    yield from _controls(body, FieldName.SAMPLING_MASK, path=mask, changes=edits.MASK_EDITS)
-    yield from _controls(body, FieldName.ROUTED_EXPERTS, path=experts, changes=edits.ARRAY_EDITS | edits.EXPERTS_EDITS)
+    for place in _PLACES[form].get(field, ()):
+        yield from _controls(body, field, place)
+
+
+def packed_controls(body: bytes) -> Iterator[Control]:
+    """Makes bad responses of a good one of form `packed`, in each of its fields; see `field_controls`."""
+    for field in _PLACES[FormName.PACKED]:
+        yield from field_controls(body, field, FormName.PACKED)
 
 
 def vllm_controls(body: bytes) -> Iterator[Control]:
-    """Makes bad responses of a good one of form `vllm`.
-
-    Args:
-        body: a good response; a field that it does not carry has no controls.
-
-    Yields:
-        The controls of its lists. A change that would leave the response as it is yields none.
-    """
-    yield from _controls(body, FieldName.LOGPROBS, path=("logprobs",), changes=edits.CONTENT_EDITS)
-    yield from _controls(body, FieldName.SAMPLING_MASK, path=(), changes=edits.ROWS_EDITS)
+    """Makes bad responses of a good one of form `vllm`, in each of its fields; see `field_controls`."""
+    for field in _PLACES[FormName.VLLM]:
+        yield from field_controls(body, field, FormName.VLLM)
 
 
 def body_controls(body: bytes) -> Iterator[Control]:
@@ -99,24 +99,22 @@ def body_controls(body: bytes) -> Iterator[Control]:
         yield Control(name=f"body: {name}", field=FieldName.LOGPROBS, body=orjson.dumps(response))
 
 
-def _controls(
-    body: bytes, field: FieldName, *, path: tuple[str, ...], changes: Mapping[str, edits.Edit]
-) -> Iterator[Control]:
-    for name, change in changes.items():
+def _controls(body: bytes, field: FieldName, place: _Place) -> Iterator[Control]:
+    for name, change in place.changes.items():
         response = orjson.loads(body)
         node = response["choices"][0]
-        for key in path:
-            node = node.get(key)
-            if node is None:
-                return
+        for key in place.path:
+            node = node.get(key) if isinstance(node, dict) else None
+        if node is None:
+            return
         before = orjson.dumps(node)
         node.update(change(node))
         for key in [key for key, value in node.items() if value is edits.MISSING]:
             del node[key]
         if orjson.dumps(node) != before:
-            place = ".".join(path) or field.value
-            refusable = name != edits.SWAPPED_AXES and (name != edits.BIG_ENDIAN or _out_of_range(path[-1], node))
-            yield Control(name=f"{place}: {name}", field=field, body=orjson.dumps(response), refusable=refusable)
+            where = ".".join(place.path) or field.value
+            refusable = name != edits.SWAPPED_AXES and (name != edits.BIG_ENDIAN or _out_of_range(place.path[-1], node))
+            yield Control(name=f"{where}: {name}", field=field, body=orjson.dumps(response), refusable=refusable)
 
 
 def _out_of_range(key: str, packed: Any) -> bool:
@@ -131,3 +129,63 @@ def _out_of_range(key: str, packed: Any) -> bool:
             return True
         case _:
             return False
+
+
+def _some(changes: Mapping[str, edits.Edit], *names: str) -> Mapping[str, edits.Edit]:
+    return {name: changes[name] for name in names}
+
+
+def _mask_places(key: str) -> tuple[_Place, ...]:
+    return (
+        _Place(path=(key, "ids"), changes=edits.ARRAY_EDITS | edits.IDS_EDITS),
+        _Place(path=(key, "counts"), changes=edits.ARRAY_EDITS | edits.COUNTS_EDITS),
+        _Place(path=(key,), changes=edits.MASK_EDITS),
+    )
+
+
+_CONTENT = (_Place(path=("logprobs",), changes=edits.CONTENT_EDITS),)
+_ROWS = (_Place(changes=edits.ROWS_EDITS),)
+_EXPERTS = (_Place(path=("routed_experts",), changes=edits.ARRAY_EDITS | edits.EXPERTS_EDITS),)
+
+_PLACES: Mapping[FormName, Mapping[FieldName, tuple[_Place, ...]]] = {
+    FormName.PACKED: {
+        FieldName.LOGPROBS: (
+            _Place(path=("completion_logprobs",), changes=edits.ARRAY_EDITS | edits.LOGPROBS_EDITS),
+            _Place(changes=edits.LOGPROBS_CHOICE_EDITS),
+        ),
+        FieldName.SAMPLING_MASK: _mask_places("sampling_mask"),
+        FieldName.ROUTED_EXPERTS: _EXPERTS,
+    },
+    FormName.VLLM: {
+        FieldName.LOGPROBS: _CONTENT,
+        FieldName.SAMPLING_MASK: _ROWS,
+        FieldName.ROUTED_EXPERTS: _EXPERTS,
+    },
+    FormName.KEPT_TOKENS: {
+        FieldName.LOGPROBS: _CONTENT,
+        FieldName.SAMPLING_MASK: _mask_places("kept_tokens"),
+        FieldName.ROUTED_EXPERTS: _EXPERTS,
+    },
+    # Here some changes mean nothing: to a dtype that is not there, to the byte order of single bytes.
+    FormName.UINT8: {
+        FieldName.LOGPROBS: _CONTENT,
+        FieldName.SAMPLING_MASK: _ROWS,
+        FieldName.ROUTED_EXPERTS: (
+            _Place(
+                path=("routed_experts",),
+                changes=_some(edits.ARRAY_EDITS, edits.MORE_ROWS, edits.BASE85, edits.CUT_SHORT),
+            ),
+        ),
+    },
+    FormName.VLLM_0_20: {
+        FieldName.LOGPROBS: _CONTENT,
+        FieldName.ROUTED_EXPERTS: (
+            _Place(path=("routed_experts",), changes=_some(edits.ARRAY_EDITS, edits.MORE_ROWS, edits.CUT_SHORT)),
+        ),
+    },
+    FormName.SKYRL: {
+        FieldName.LOGPROBS: (_Place(path=("logprobs",), changes=_some(edits.CONTENT_EDITS, edits.FEWER_TOKENS)),),
+        FieldName.SAMPLING_MASK: (_Place(path=("sampling_mask",), changes=edits.ARRAY_EDITS),),
+        FieldName.ROUTED_EXPERTS: (_Place(path=("routed_experts",), changes=edits.ARRAY_EDITS),),
+    },
+}

@@ -99,6 +99,11 @@ def _choice_edit(key: str, value: object) -> Edit:
     return lambda response: {"choices": [{**response["choices"][0], key: value}]}
 
 
+MORE_ROWS = "one row more in the shape"
+CUT_SHORT = "data cut short"
+BASE85 = "base85"
+FEWER_TOKENS = "one token less"
+FEWER_ROWS = "one row less"
 BIG_ENDIAN = "big-endian bytes"
 SWAPPED_AXES = "layers and top_k swapped in the shape"
 
@@ -106,20 +111,20 @@ ARRAY_EDITS: dict[str, Edit] = {
     "one axis more": lambda packed: {"shape": [*packed["shape"], 1]},
     "one axis more in front": lambda packed: {"shape": [1, *packed["shape"]]},
     "no axes": lambda _: {"shape": []},
-    "one row more in the shape": lambda packed: {"shape": [packed["shape"][0] + 1, *packed["shape"][1:]]},
+    MORE_ROWS: lambda packed: {"shape": [packed["shape"][0] + 1, *packed["shape"][1:]]},
     "negative shape": lambda packed: {"shape": [-size for size in packed["shape"]]},
     "boolean shape": lambda packed: {"shape": [bool(size) for size in packed["shape"]]},
     "fractional shape": lambda packed: {"shape": [float(size) for size in packed["shape"]]},
     "huge shape": lambda packed: {"shape": [2**40, *packed["shape"][1:]]},
     "shape that wraps around 64 bits": lambda packed: {"shape": [packed["shape"][0] + 2**62, *packed["shape"][1:]]},
     "shape is a number": lambda packed: {"shape": packed["shape"][0]},
-    "data cut short": lambda packed: {"data": packed["data"][:-4]},
+    CUT_SHORT: lambda packed: {"data": packed["data"][:-4]},
     "data too long": lambda packed: {"data": packed["data"] + "AAAA"},
     "line break in data": lambda packed: {"data": packed["data"] + "\n"},
     "foreign letter in data": lambda packed: {"data": "-" + packed["data"][1:]},
     "padding dropped": lambda packed: {"data": packed["data"].rstrip("=")},
     "spare bits set": _with_spare_bits,
-    "base85": _as_base85,
+    BASE85: _as_base85,
     "list for data": lambda packed: {"data": elements(packed).tolist()},
     "null for data": lambda _: {"data": None},
     "no data": lambda _: {"data": MISSING},
@@ -181,7 +186,7 @@ EXPERTS_EDITS: dict[str, Edit] = {
 CONTENT_EDITS: dict[str, Edit] = {
     "no content": lambda _: {"content": MISSING},
     "null for content": lambda _: {"content": None},
-    "one token less": lambda logprobs: {"content": logprobs["content"][:-1]},
+    FEWER_TOKENS: lambda logprobs: {"content": logprobs["content"][:-1]},
     "one token more": lambda logprobs: {"content": [*logprobs["content"], {"token": "token_id:0", "logprob": -1.0}]},
     "another token": lambda logprobs: _with_first_entry(logprobs, "token", value="token_id:-1"),
     "token without its id": lambda logprobs: _with_first_entry(logprobs, "token", value="a"),
@@ -192,7 +197,7 @@ CONTENT_EDITS: dict[str, Edit] = {
 }
 
 ROWS_EDITS: dict[str, Edit] = {
-    "one row less": _value_edit("sampling_mask", lambda rows: rows[:-1]),
+    FEWER_ROWS: _value_edit("sampling_mask", lambda rows: rows[:-1]),
     "one row more": _value_edit("sampling_mask", lambda rows: [*rows, []]),
     "negative id": _value_edit("sampling_mask", lambda rows: [[-1], *rows[1:]]),
     "id beyond int32": _value_edit("sampling_mask", lambda rows: [[2**31], *rows[1:]]),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pinctl.wire import logprobs, routed_experts, sampling_mask
 from pinctl.wire.body import Request, Response
-from pinctl.wire.cases import Case
+from pinctl.wire.case import Case
 from pinctl.wire.refusal import WireRefusal
 from pinctl.wire.routed_experts import ExpertsValue, RoutedExperts
 from pinctl.wire.sampling_mask import SamplingMask

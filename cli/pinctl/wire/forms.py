@@ -10,7 +10,7 @@ import orjson
 from pinctl.wire import body as envelope
 from pinctl.wire import fields
 from pinctl.wire.body import Request, Response
-from pinctl.wire.cases import Case
+from pinctl.wire.case import Case
 from pinctl.wire.fields import FieldForm, FieldValue
 
 
@@ -60,15 +60,10 @@ class WireForm:
         Raises:
             UnencodableError: a true value does not fit this form.
         """
-        prompt, completion = len(case.prompt_token_ids), len(case.token_ids)
-        choice: dict[str, object] = {
-            "index": 0,
-            "token_ids": case.token_ids,
-            "finish_reason": case.finish_reason,
-        }
+        prompt, completion = len(case.prompt_token_ids), sum(len(choice.token_ids) for choice in case.choices)
         body: dict[str, object] = {
             "request_id": f"pinctl-{case.name}",
-            "choices": [choice],
+            "choices": [self._choice(choice, index=index) for index, choice in enumerate(case.choices)],
             "usage": {
                 "prompt_tokens": prompt,
                 "completion_tokens": completion,
@@ -76,8 +71,20 @@ class WireForm:
             },
         }
         for form in self.fields.values():
-            (choice if form.in_choice else body).update(form.encode(case))
+            if not form.in_choice:
+                body.update(form.encode(case))
         return orjson.dumps(body)
+
+    def _choice(self, case: Case, *, index: int) -> dict[str, object]:
+        choice: dict[str, object] = {
+            "index": index,
+            "token_ids": case.token_ids,
+            "finish_reason": case.finish_reason,
+        }
+        for form in self.fields.values():
+            if form.in_choice:
+                choice.update(form.encode(case))
+        return choice
 
     def decode(self, name: FieldName, *, response: Response, request: Request) -> FieldValue:
         """Reads one field of a response that is already parsed.
@@ -105,7 +112,8 @@ def encode_response(form: str, case: Case) -> bytes:
         case: what is true.
 
     Returns:
-        The JSON body: `{"request_id", "choices": [{"index", "token_ids", "finish_reason", ...}], "usage"}`.
+        The JSON body: `{"request_id", "choices": [{"index", "token_ids", "finish_reason", ...}], "usage"}`, the choices
+        in the order of their indices.
 
     Raises:
         KeyError: there is no such form.
@@ -121,7 +129,7 @@ def decode_field(form: str, field: str, body: bytes, request: Mapping[str, objec
         form: a key of `FORMS`.
         field: one of `FieldName`.
         body: the JSON body, of any contents.
-        request: what was asked for; see `Case.request`.
+        request: what was asked for, and which choice is to be read; see `Case.request`.
 
     Returns:
         `logprobs`: list of n floats, in nats; `sampling_mask`: list of n lists of token ids; `routed_experts`:
@@ -137,7 +145,8 @@ def decode_field(form: str, field: str, body: bytes, request: Mapping[str, objec
     wire_form = FORMS[form]
     name = FieldName(field)
     parsed_request = envelope.parse_request(dict(request))
-    return wire_form.decode(name, response=envelope.parse_response(body), request=parsed_request)
+    response = envelope.parse_response(body, choices=parsed_request.choices, choice=parsed_request.choice)
+    return wire_form.decode(name, response=response, request=parsed_request)
 
 
 _FORMS = (

@@ -38,7 +38,8 @@ def recognise(body: bytes, request: Mapping[str, object]) -> Recognised:
     Raises:
         WireRefusal: it is in none, or in two that read it differently.
     """
-    parsed_request, response = parse_request(dict(request)), parse_response(body)
+    parsed_request = parse_request(dict(request))
+    response = parse_response(body, choices=parsed_request.choices, choice=parsed_request.choice)
     present = {
         (key, in_choice)
         for key, in_choice in set().union(*map(_keys, FORMS.values()))

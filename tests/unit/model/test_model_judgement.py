@@ -158,6 +158,36 @@ def test_missing_evidence_must_not_be_made_up(gap: float | None, made_up: float)
     )
 
 
+@pytest.mark.parametrize("handed_on", [None, -math.inf])
+def test_minus_infinity_as_cases_write_it_may_be_refused_or_handed_on(handed_on: float | None) -> None:
+    truth = [-0.5, "-Infinity"]
+    refused = Decoded(refusal="ValueError: position 1 has no evidence")
+    assert judge_read("logprobs", truth=truth, decoded=refused) == result("logprobs", Verdict.OK)
+    assert read("logprobs", truth, [-0.5, handed_on]) == result("logprobs", Verdict.OK)
+
+
+@pytest.mark.parametrize("made_up", [0.0, -9999.0, math.nan, math.inf])
+def test_minus_infinity_as_cases_write_it_must_not_be_made_up(made_up: float) -> None:
+    found = read("logprobs", [-0.5, "-Infinity"], [-0.5, made_up])
+    assert found.verdict is Verdict.CORRUPTS
+    assert found.reason == f"no error, and a wrong value: entry 1 is {made_up!r}, not -inf"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(10**4000),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["ids", "start", "x"]), inner),
+)
+
+
+@settings(SETTINGS, max_examples=500)
+@given(JSON, st.sampled_from([*TRUTHS, *EMPTY_TRUTHS, ("logprobs", [None, "-Infinity"])]), JSON)
+def test_whatever_a_client_returns_is_judged_in_few_words(value: Any, case: tuple[str, Any], sent: Any) -> None:
+    field, truth = case
+    for found in (read(field, truth, value), judge_relayed(field, sent=sent, decoded=Decoded(value=value))):
+        assert (found.verdict is Verdict.OK) == (found.reason == "")
+        assert len(found.reason) + len(found.evidence) < 1500
+
+
 @pytest.mark.parametrize("value", [None, []])
 def test_missing_evidence_does_not_excuse_dropping_the_rest(value: Any) -> None:
     assert read("logprobs", [-0.5, None], value).verdict is Verdict.MISSING

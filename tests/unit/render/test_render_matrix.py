@@ -1,12 +1,14 @@
 """The matrix on a page: readable from 60 to 200 columns, each reason once, and nothing of it taken for markup."""
 
 import io
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from rich.console import Console, RenderableType
 
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
+from pinctl.model.strictness import ControlResult, Outcome
 from pinctl.render.markdown import code
 from pinctl.render.matrix import matrix_text
 from pinctl.render.matrix_markdown import matrix_markdown
@@ -214,3 +216,42 @@ def test_markdown_is_a_table_and_each_reason_once() -> None:
 )
 def test_what_others_wrote_stays_text(text: str, expected: str) -> None:
     assert code(text) == expected
+
+
+def control(place: str, outcome: Outcome, *, fault: str = "with base85 text", refusable: bool = True) -> ControlResult:
+    return ControlResult(
+        control=f"{place}: base85",
+        title=f"{place} {fault}",
+        field="sampling_mask",
+        case="top-p",
+        refusable=refusable,
+        outcome=outcome,
+        reason="the probe ended with status 9" if outcome is Outcome.UNKNOWN else "",
+    )
+
+
+def test_what_lenient_clients_take_is_said_once_for_all_servers() -> None:
+    controls = (
+        control("sampling_mask.ids", Outcome.TAKEN),
+        control("sampling_mask.ids", Outcome.TAKEN, fault="with truncated data"),
+        control("sampling_mask.counts", Outcome.TAKEN),
+        control("routed_experts", Outcome.DROPPED),
+        control("logprobs", Outcome.REFUSED),
+        control("completion_logprobs", Outcome.TAKEN, refusable=False),
+    )
+    died = (control("sampling_mask.ids", Outcome.UNKNOWN), control("sampling_mask.counts", Outcome.UNKNOWN))
+    cells = [replace(cell(server, CLIENTS[0]), controls=controls) for server in SERVERS[:2]]
+    page = matrix(*cells, replace(cell(SERVERS[0], CLIENTS[1]), controls=died))
+
+    lines = shown(matrix_text(page), 400, terminal=False).splitlines()
+
+    takes = "sampling_mask.ids with base85 text, with truncated data; sampling_mask.counts with base85 text"
+    of = "prime-rl@main, prime-rl@staged"
+    assert [line for line in lines if line.startswith("lenient")] == [
+        f"lenient  {CLIENTS[0]}: takes {takes}  of {of}",
+        f"lenient  {CLIENTS[0]}: drops routed_experts with base85 text  of {of}",
+        f"lenient or strict is unknown  {CLIENTS[1]}: the probe ended with status 9 (2 controls)  of prime-rl@main",
+    ]
+    assert lines[-1].startswith("ok: ")
+    servers = "`prime-rl@main`, `prime-rl@staged`"
+    assert f"- lenient: `{CLIENTS[0]}` `takes {takes}` of {servers}\n" in matrix_markdown(page)

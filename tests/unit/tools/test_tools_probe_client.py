@@ -175,21 +175,5 @@ def decode_logprobs(body, request):
     assert found["two"] == {"logprobs": Decoded(value=2)}
 
 
-def test_answers_that_are_none_are_nobody_s(tmp_path: Path) -> None:
-    # The code under test writes into the very stream of answers: what it forges there is text, and read as such.
-    code = """
-import os
-for name in os.listdir("/proc/self/fd"):
-    if int(name) > 2:
-        try:
-            os.write(int(name), b'not JSON\\n[1]\\n"x"\\n{"case": 5}\\n{"case": "other", "fields": {}}\\n')
-        except OSError:
-            pass
-def decode_logprobs(body, request):
-    return 1
-"""
-    assert ask(tmp_path, code) == {"one": {"logprobs": Decoded(value=1)}}
-
-
 def test_no_bodies_are_no_answers(tmp_path: Path) -> None:
     assert ask(tmp_path, "x = 1\n", {}) == {}

@@ -1,6 +1,7 @@
 """Processes run within limits, and nothing they started outlives them."""
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -89,9 +90,84 @@ def test_what_a_process_leaves_running_is_ended_when_it_ends(tmp_path: Path) -> 
 def test_output_beyond_the_limit_is_cut_off_and_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
     assert python("print('x' * 999)", tmp_path) == Ended(status=0, stdout=b"x" * 999 + b"\n", stderr="")
-    assert python("print('x' * 1000)", tmp_path) == Ended(
-        status=0, stdout=b"x" * 1000, stderr="\n[more than 1000 bytes of output: cut off]"
-    )
+    assert python("print('x' * 1000)", tmp_path) == Ended(status=0, stdout=b"x" * 1000, stderr="", flooded=True)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_process_that_floods_an_output_is_ended_long_before_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(process, "OUTPUT_LIMIT", 100_000)
+    begun = time.monotonic()
+    ended = python(f"import sys\nwhile True: sys.{stream}.write('x' * 1000)", tmp_path, seconds=60)
+    assert time.monotonic() - begun < 30
+    assert (ended.status, ended.timed_out, ended.flooded) == (-9, False, True)
+    assert len(ended.stdout) <= 100_000
+    assert len(ended.stderr) <= 2**20
+
+
+def test_the_end_of_what_a_process_complained_of_is_kept(tmp_path: Path) -> None:
+    ended = python("import sys; sys.stderr.write('x' * 2**21 + 'the end')", tmp_path)
+    assert (len(ended.stderr), ended.stderr[-8:]) == (2**20, "xthe end")
+
+
+ESCAPING = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to whom they descend from")
+@pytest.mark.parametrize("then", ["", "time.sleep(600)", "os.kill(os.getpid(), 9)"])
+def test_a_daemon_that_left_its_group_and_session_is_ended_too(tmp_path: Path, then: str) -> None:
+    ended = python(f"{ESCAPING}time.sleep(0.3)\n{then}", tmp_path, seconds=3)
+    assert wait_until_gone(int(ended.stdout))
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from pinctl.tools.process import run
+run([sys.executable, "-c", sys.argv[1]], cwd=Path(sys.argv[2]), env={})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to whom they descend from")
+def test_nothing_runs_on_when_pinctl_itself_is_killed(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    note = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')"
+    code = f"{ESCAPING.replace('print(os.getpid(), flush=True)', note)}{note}\ntime.sleep(600)"
+    pinctl = subprocess.Popen([sys.executable, "-c", KILLED, code, str(tmp_path)])
+    try:
+        for _ in range(1000):
+            if pids.exists() and pids.read_text().count("\n") == 2:
+                break
+            time.sleep(0.01)
+    finally:
+        pinctl.kill()
+        pinctl.wait()
+    running = [int(line) for line in pids.read_text().splitlines()]
+    assert len(running) == 2
+    assert [wait_until_gone(pid) for pid in running] == [True, True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+def test_a_process_ignores_no_signal_because_python_does(tmp_path: Path) -> None:
+    ended = run(["grep", "SigIgn", "/proc/self/status"], cwd=tmp_path, env=ENV)
+    assert int(ended.stdout.split()[1], 16) == 0
+
+
+def test_much_environment_reaches_a_process_whole(tmp_path: Path) -> None:
+    env = {f"NAME_{number}": "x" * 1000 for number in range(300)}
+    code = "import os; print(sum(len(value) for name, value in os.environ.items() if name.startswith('NAME_')))"
+    assert run([sys.executable, "-c", code], cwd=tmp_path, env=env).stdout == b"300000\n"
 
 
 @pytest.mark.parametrize("program", ["no-such-program", "/no/such/program", "./text", "./directory", "./broken"])

@@ -1,8 +1,10 @@
 """uv as a tool: which one runs, what it is kept from hearing, and what its answers mean."""
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -257,6 +259,48 @@ def test_what_versions_are_pretended_is_kept_from_every_tool(monkeypatch: pytest
     assert not environment.keys() & {*names}
     assert environment["UV_INDEX_URL"] == "https://mirror.example/simple"
     assert uv.neutralised() == tuple(sorted(names))
+
+
+BACKEND = """
+import json, os, pathlib
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    pathlib.Path(os.environ["HOME"], "seen").write_text(json.dumps(dict(os.environ)))
+    raise SystemExit("seen enough")
+"""
+
+
+def test_a_build_backend_sees_what_it_needs_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = {
+        "GITHUB_TOKEN": "s1",
+        "GH_TOKEN": "s2",
+        "AWS_SECRET_ACCESS_KEY": "s3",
+        "HF_TOKEN": "s4",
+        "UV_PUBLISH_TOKEN": "s5",
+        "UV_GITHUB_TOKEN": "s9",
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s6",
+        "PYTHONPATH": "s7",
+        "VIRTUAL_ENV": "s8",
+    }
+    needed = {"https_proxy": "http://proxy.example", "SSL_CERT_FILE": "/certificates", "SSH_AUTH_SOCK": "/socket"}
+    for name, value in {**secrets, **needed}.items():
+        monkeypatch.setenv(name, value)
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "backend.py").write_text(BACKEND)
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+        '[project]\nname = "curious"\nversion = "1"\n'
+    )
+    uv.make_environment(tmp_path / "environment", python=Path(sys.executable))
+
+    with pytest.raises(CouldNotFindOutError, match="seen enough"):
+        uv.install(tmp_path / "environment", (str(source),), dependencies=False)
+
+    seen = json.loads((Path.home() / "seen").read_text())
+    assert not {*secrets.values()} & {*seen.values()}
+    # uv sets VIRTUAL_ENV and PATH itself, to the environment that it builds in.
+    assert {name: seen[name] for name in needed} == needed
+    assert os.environ["PATH"] in seen["PATH"]
 
 
 @pytest.mark.parametrize("required", ["{own}", "=={own}", ">=0.8", ">=0.8,<99"])

@@ -7,7 +7,8 @@ import numpy as np
 import orjson
 import pytest
 
-from pinctl.wire.cases import CASES, Case
+from pinctl.wire.case import Case
+from pinctl.wire.cases import CASES
 
 NAMES = (
     "greedy",
@@ -22,6 +23,7 @@ NAMES = (
     "prefill-decode",
     "long",
     "edge-ids",
+    "several-choices",
 )
 
 
@@ -85,9 +87,11 @@ def test_request_and_truth_are_json(case: Case) -> None:
         "logprobs",
         "sampling_mask",
         "routed_experts",
+        *(["choices"] if case.more else []),
     ]
     start = None if truth["routed_experts"] is None else truth["routed_experts"]["start"]
-    assert request == {"prompt_token_ids": truth["prompt_token_ids"], "routed_experts_start": start}
+    several = {"choices": 3, "choice": 0} if case.more else {}
+    assert request == {"prompt_token_ids": truth["prompt_token_ids"], "routed_experts_start": start, **several}
 
 
 def test_evidence() -> None:

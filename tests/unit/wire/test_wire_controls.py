@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import orjson
 import pytest
 
-from pinctl.wire.cases import CASES, Case
+from pinctl.wire.case import Case
+from pinctl.wire.cases import CASES
 from pinctl.wire.controls import Control, body_controls, packed_controls, vllm_controls
 from pinctl.wire.forms import decode_field, encode_response
 from pinctl.wire.refusal import WireRefusal

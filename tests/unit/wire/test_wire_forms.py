@@ -8,7 +8,8 @@ import pytest
 
 from pinctl.wire import arrays
 from pinctl.wire.body import parse_request, parse_response
-from pinctl.wire.cases import CASES, Case
+from pinctl.wire.case import Case
+from pinctl.wire.cases import CASES
 from pinctl.wire.forms import FORMS, FieldName, FormName, decode_field, encode_response
 from pinctl.wire.logprobs import NO_EVIDENCE
 from pinctl.wire.refusal import UnencodableError, WireRefusal

@@ -104,7 +104,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the cases that count, and of the controls where these decide; unknown where none was run."""
+        """The worst verdict of the cases that count, and of the controls where they decide; unknown without any."""
         if self.setup is not None:
             return Verdict.UNKNOWN
         cases = worst(tuple(case.verdict for case in self.cases if case.counts))

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,10 @@ import orjson
 
 from pinctl.demo.build import build_demo
 from pinctl.flows.form_figures import reference_figures
+from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
+from pinctl.model.need import Need, needs_of
+from pinctl.model.order import prove_order
+from pinctl.model.plan import Change, Contract, LandingPlan, Probe
 from pinctl.wire.cases import CASES
 from pinctl.wire.sampling_mask import SamplingMask, encode_dense, encode_vllm
 
@@ -170,6 +175,58 @@ def bench_check(directory: Path, pinctl: Path) -> None:
     show("pinctl check", check, "git submodule foreach", median_seconds(command("sh", "-c", loop, cwd=superproject)))
 
 
+def bench_order() -> None:
+    """Compares the order proof with trying every order of a small plan, and shows it on one too large for that."""
+    print("the proof of an order (s)")
+    eight, sixteen = _plan_of(8), _plan_of(16)
+    tried = median_seconds(partial(_try_every_order, eight))
+    show("prove_order, 8 changes", median_seconds(partial(_prove, eight)), "every order of 8", tried)
+    show("prove_order, 16 changes", median_seconds(partial(_prove, sixteen)), "every order of 8", tried)
+
+
+def _plan_of(count: int) -> LandingPlan:
+    """Returns a plan of that many changes: clients in two components, and a server that moves both pins."""
+    names = ("renderers", "verifiers")
+    companions = tuple(Change(id=f"c{index}", component=names[index % 2], pull=index + 1) for index in range(count - 1))
+    server = Change(id="server", component="prime-rl", pull=count, pins=names)
+    probe = Probe(path=Path("probe.py"))
+    contract = Contract(server=probe, clients=dict.fromkeys(names, probe), cases=("greedy",))
+    return LandingPlan(
+        name="bench", path=Path("bench.toml"), title="Bench", changes=(*companions, server), contract=contract
+    )
+
+
+def _cell_of(need: Need) -> Cell:
+    verdict = Verdict.REJECTS if need.landed and not need.new else Verdict.OK
+    fields = (FieldResult(field="logprobs", verdict=verdict),)
+    return Cell(server="s", client="c", component=need.component, cases=(CaseResult(case="greedy", fields=fields),))
+
+
+def _prove(plan: LandingPlan) -> int:
+    return prove_order(plan, superproject="prime-rl", cell_of=_cell_of).safe_orders
+
+
+def _try_every_order(plan: LandingPlan) -> int:
+    verdicts: dict[Need, Verdict] = {}
+    safe = 0
+    for order in permutations(plan.changes):
+        landed: set[str] = set()
+        pinned: set[str] = set()
+        for change in order:
+            landed.add(change.id)
+            whole = {name for name in change.pins if all(c.id in landed for c in plan.changes if c.component == name)}
+            pinned |= whole
+            needs = needs_of(plan, frozenset(landed), superproject="prime-rl", pinned=frozenset(pinned))
+            for need in needs:
+                if need not in verdicts:
+                    verdicts[need] = _cell_of(need).verdict
+            if any(verdicts[need] is not Verdict.OK for need in needs):
+                break
+        else:
+            safe += 1
+    return safe
+
+
 def main() -> None:
     """Measures everything, in a directory of its own and with a cache of its own."""
     pinctl = Path(sys.executable).with_name("pinctl")
@@ -178,6 +235,7 @@ def main() -> None:
         os.environ["XDG_CACHE_HOME"] = str(directory / "cache")
         bench_wire()
         bench_dense_masks()
+        bench_order()
         bench_bump(directory / "demo", pinctl)
         bench_matrix(directory / "demo", pinctl)
         bench_check(directory / "check", pinctl)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
-from pinctl.model.order import Need, prove_order
+from pinctl.model.need import Need
+from pinctl.model.order import prove_order
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
 from support.releases import Releases
 

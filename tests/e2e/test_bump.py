@@ -285,6 +285,7 @@ def test_with_plan_it_shows_everything_and_publishes_nothing(tmp_path: Path, pin
         "target": "main",
         "parent": repo.oid("main"),
         "changes": [],
+        "constraints": [],
         "pins": [
             {"component": "lib", "path": "deps/lib", "from": old, "to": new, "version": "0.2.0", "pulls": []},
         ],

@@ -21,11 +21,16 @@ def test_the_declared_order_is_safe_and_the_server_first_is_not(demo: Demo, pinc
     (apart,) = proof.pop("apart")
     assert proof == {
         "order": ["renderers", "verifiers", "server"],
+        "steps": [["renderers"], ["verifiers"], ["server"]],
+        "verdict": "ok",
         "orders": 6,
         "safe_orders": 2,
         "declared_safe": True,
         "states": 8,
         "unsafe_states": 3,
+        "unknown_states": 0,
+        "any_order": [],
+        "atomic_steps": [],
     }
     cell = {"server": "prime-rl@staged", "client": f"renderers@{renderers}", "verdict": "rejects", "reason": REJECTED}
     assert (example["order"], example["role"], _brief(example["cell"])) == (["server"], "pinned", cell)
@@ -43,11 +48,11 @@ def test_the_words_say_the_same(demo: Demo, pinctl: Pinctl, git: Git) -> None:
         "2 of 6 orders are safe; 5 of 8 states are\n"
         "\n"
         "shortest unsafe order: server first\n"
-        f"    rejects  prime-rl@staged x renderers@{renderers}\n"
+        f"    rejects  prime-rl@staged x renderers@{renderers}, the pinned client\n"
         f"    {REJECTED}\n"
         "\n"
         "server without its pins: unsafe\n"
-        f"    rejects  prime-rl@staged x renderers@{renderers}\n"
+        f"    rejects  prime-rl@staged x renderers@{renderers}, the pinned client\n"
         f"    {REJECTED}\n"
         "the pins before server: safe\n"
     )

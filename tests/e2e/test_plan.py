@@ -36,6 +36,7 @@ def test_the_plans_are_listed_with_their_changes_in_order(demo: Demo, pinctl: Pi
                 "name": "packed-generate",
                 "title": "Pack the per-token payloads of /generate",
                 "changes": ["renderers", "verifiers", "server"],
+                "constraints": [],
             }
         ]
     }

@@ -75,7 +75,9 @@ def test_the_wheel_has_the_whole_embedded_stack_and_its_probes(wheel: zipfile.Zi
     assert {path.name for path in stack} >= {"pure_backend.py", "uv.lock", ".gitmodules", ".gitignore", "py.typed"}
     assert {path.name for path in stack if path.parent.name == "probes"} == {
         "generate_server.py",
+        "prefill_decode_server.py",
         "renderers_client.py",
+        "router_client.py",
         "verifiers_client.py",
     }
     for path in stack:

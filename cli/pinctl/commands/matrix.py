@@ -18,6 +18,7 @@ from pinctl.commands.matrix_runs import (
     shard_number,
 )
 from pinctl.errors import BadInputError
+from pinctl.model.mode import Mode
 
 
 def matrix(
@@ -50,6 +51,10 @@ def matrix(
             metavar="DIR",
             help="Keep what the one --server answers in DIR, for --server recorded:DIR. Clients are run only if named.",
         ),
+    ] = None,
+    mode: Annotated[
+        Mode | None,
+        typer.Option("--mode", help="Over the releases of both sides instead: how far back they must be compatible."),
     ] = None,
     with_figures: Annotated[
         bool, typer.Option("--measure", help="Measure what the payloads cost, instead, and judge the plan's budgets.")
@@ -87,6 +92,7 @@ def matrix(
         servers=tuple(servers or ()),
         clients=tuple(clients or ()),
         onto=onto,
+        mode=mode,
         record=record,
         with_figures=with_figures,
         shard=shard,
@@ -114,13 +120,15 @@ def matrix(
 
 def _refuse_what_does_not_go_together(options: MatrixOptions) -> None:
     jobs = options.output_format is MatrixFormat.GITHUB_MATRIX
-    chosen = options.servers or options.clients or options.onto is not None
+    chosen = options.servers or options.clients or options.onto is not None or options.mode is not None
+    if options.mode is not None and (options.servers or options.clients or options.with_figures):
+        raise BadInputError("--mode finds its own variants", hint="Leave out --server, --client and --measure.")
     if options.files and not options.merge:
         raise BadInputError(f"{options.files[0]}: files are for --merge")
     if options.merge and not options.files:
         raise BadInputError("--merge needs the files of the shards, or a directory of them")
     if options.merge and (chosen or options.shard is not None or jobs):
-        raise BadInputError("--merge runs nothing: it goes with no --server, --client, --onto, --shard or job list")
+        raise BadInputError("--merge runs nothing: it goes with no other choice of what is run")
     if jobs and options.shard is not None:
         raise BadInputError("--format github-matrix lists all shards: it goes with no --shard")
     if options.record is not None and (options.merge or options.shard is not None or jobs):

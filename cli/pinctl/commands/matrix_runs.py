@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pinctl.flows.choice import Choice
     from pinctl.model.landing import Objections
     from pinctl.model.matrix import Matrix, Verdict
+    from pinctl.model.mode import Mode
     from pinctl.model.progress import Listener
     from pinctl.model.shard import ShardNumber
 
@@ -35,6 +36,7 @@ class MatrixOptions:
     servers: tuple[str, ...]
     clients: tuple[str, ...]
     onto: str | None
+    mode: "Mode | None"
     record: Path | None
     with_figures: bool
     shard: str | None
@@ -145,6 +147,7 @@ def _choose(run: Invocation, name: str, options: MatrixOptions, tell: "Listener"
         onto=options.onto,
         tell=tell,
         say=run.output.say,
+        mode=options.mode,
     )
 
 

@@ -3,10 +3,12 @@
 from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
 from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.resolve import pulls_of, waiting_constraints
 from pinctl.flows.stage import stage
 from pinctl.flows.workspace import open_stack
 from pinctl.model.answer import PinAnswer
 from pinctl.model.landing import Objections
+from pinctl.model.need import spared_matrix
 from pinctl.model.variant import Code
 from pinctl.model.where import Where
 from pinctl.tools.plan_file import plan_names, read_plan
@@ -37,9 +39,11 @@ def can_land(where: Where, spec: str, *, tell: Tell) -> PinAnswer:
     for plan in (read_plan(plan_name, stack.pins) for plan_name in plan_names(stack.pins)):
         if plan.contract is not None and component in plan.contract.clients:
             tell(f"running {name} against the contract of {plan.name}")
-            matrices.append(
-                run_matrix(stack, plan, plan.contract, servers=(server,), clients=(client,), required=None, tell=tell)
+            matrix = run_matrix(
+                stack, plan, plan.contract, servers=(server,), clients=(client,), required=None, tell=tell
             )
+            waits = waiting_constraints(stack.with_pulls(pulls_of(plan)), plan, target=bump.target, tip=bump.tip)
+            matrices.append(spared_matrix(matrix, {(server.label, client.label): waits}))
     return PinAnswer(
         component=component,
         commit=commit,

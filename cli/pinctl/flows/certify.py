@@ -71,6 +71,7 @@ def certify(
                 verdict=cell.verdict,
                 reason=cell.reason,
                 cases={case.case: case.verdict for case in cell.cases},
+                asked=cell.is_asked,
             )
             for cell in matrix.cells
         ),

@@ -1,17 +1,19 @@
 """Chooses what a matrix is about: a plan with its contract, and the variants of its landing or those that are named."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from pinctl.errors import BadInputError
 from pinctl.flows.matrix import Tell
+from pinctl.flows.modes import versions_of, wanted_for_landing
 from pinctl.flows.resolve import pulls_of, resolve
 from pinctl.flows.stack import Stack
 from pinctl.flows.stage import stage
 from pinctl.flows.variants import Axes, axes_of, named_clients, named_servers
 from pinctl.flows.workspace import open_stack, require_pins
 from pinctl.model.landing import Objections
-from pinctl.model.plan import Contract, LandingPlan
+from pinctl.model.mode import Mode
+from pinctl.model.plan import Constraint, Contract, LandingPlan
 from pinctl.model.variant import Client, Server, parse_spec
 from pinctl.model.where import Where
 from pinctl.tools.plan_file import read_plan
@@ -28,6 +30,7 @@ class Choice:
         axes: those of the plan's landing; None where both axes were named.
         named_servers: whether the user named the servers.
         named_clients: whether the user named the clients.
+        waits: by the labels of a cell that must be ok, the constraints that wait: what they cover does not count in it.
     """
 
     stack: Stack | None
@@ -38,13 +41,14 @@ class Choice:
     axes: Axes | None
     named_servers: bool
     named_clients: bool
+    waits: Mapping[tuple[str, str], tuple[Constraint, ...]] = field(default_factory=dict)
 
     @property
     def required(self) -> frozenset[tuple[str, str]] | None:
-        """The labels of the cells that the declared order needs ok; None for all, where variants were named."""
+        """The labels of the cells that must be ok; None for all, where variants were named."""
         if self.axes is None or self.stack is None or self.named_servers or self.named_clients:
             return None
-        return self.axes.required(self.plan, superproject=self.stack.name)
+        return frozenset(self.waits)
 
 
 def choose(
@@ -56,6 +60,7 @@ def choose(
     onto: str | None,
     tell: Tell,
     say: Callable[[str], None],
+    mode: Mode | None = None,
 ) -> Choice | Objections:
     """Reads a plan, and stages it where an axis is not named.
 
@@ -69,6 +74,7 @@ def choose(
         onto: the branch to land on, where it is not the superproject's own.
         tell: hears the progress.
         say: hears what the user did not ask to be told, such as how many releases are in a range.
+        mode: compares releases instead, where no variant is named.
 
     Raises:
         BadInputError: the plan has no contract, or a name is no variant.
@@ -82,7 +88,7 @@ def choose(
     stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
     chosen_servers = named_servers(servers, stack, pins.superproject.name)
     chosen_clients = named_clients(clients, stack, pins, contract, say=say)
-    axes = None
+    axes, waits = None, {}
     if stack is not None and (not servers or not clients):
         tell(f"resolving {name}")
         bump = resolve(stack, plan, onto=onto)
@@ -90,7 +96,13 @@ def choose(
         if isinstance(staged, Objections):
             return staged
         axes = axes_of(stack, plan, contract, staged)
-        chosen_servers, chosen_clients = chosen_servers or axes.servers, chosen_clients or axes.clients
+        wanted = (
+            wanted_for_landing(stack, plan, contract, staged, axes)
+            if mode is None
+            else versions_of(stack, plan, contract, staged, axes, mode=mode)
+        )
+        waits = dict(wanted.waits)
+        chosen_servers, chosen_clients = chosen_servers or wanted.servers, chosen_clients or wanted.clients
     return Choice(
         stack=stack,
         plan=plan,
@@ -101,6 +113,7 @@ def choose(
         axes=axes,
         named_servers=bool(servers),
         named_clients=bool(clients),
+        waits={} if servers or clients else waits,
     )
 
 

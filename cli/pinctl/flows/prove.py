@@ -1,14 +1,17 @@
 """Proves a staged landing: the matrix on the code involved, and the order over all states of the plan."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinctl.flows.certify import certify
 from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.modes import wanted_for_landing
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
 from pinctl.model.matrix import Cell, Matrix, Verdict
-from pinctl.model.order import Need, OrderProof, prove_order
+from pinctl.model.need import Need, spared_matrix
+from pinctl.model.order import OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
 
 
@@ -24,16 +27,19 @@ class Evidence:
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
     """Runs the matrix of a staged landing and judges the plan's orders by it."""
     axes = axes_of(stack, plan, contract, staged)
+    wanted = wanted_for_landing(stack, plan, contract, staged, axes)
     matrix = run_matrix(
         stack,
         plan,
         contract,
-        servers=axes.servers,
-        clients=axes.clients,
-        required=axes.required(plan, superproject=stack.name),
+        servers=wanted.servers,
+        clients=wanted.clients,
+        required=frozenset(wanted.waits),
         tell=tell,
     )
-    return Evidence(matrix=matrix, order=_order(stack, plan, axes, matrix), axes=axes)
+    # The order asks each cell for what its states need; the matrix, for what any of them needs.
+    order = _order(stack, plan, axes, matrix)
+    return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes)
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
@@ -76,13 +82,25 @@ def _objections(evidence: Evidence) -> tuple[Objection, ...]:
             )
         )
     order = evidence.order
-    if not objections and not order.declared_safe:
+    if not objections and order.verdict is not Verdict.OK:
         unknown = order.verdict is Verdict.UNKNOWN
-        objections.append(
+        objections += [
             Objection(
                 kind=ObjectionKind.UNKNOWN_CELL if unknown else ObjectionKind.ORDER,
-                message=f"the declared order {', '.join(order.changes)} is not proven safe",
+                message=message,
                 hint="See what is in the way: pinctl order",
             )
-        )
+            for message in _unproven(order)
+        ]
     return tuple(objections)
+
+
+def _unproven(order: OrderProof) -> Iterator[str]:
+    if not order.declared_safe:
+        yield f"the declared order {', '.join(order.changes)} is not proven safe"
+    for item in order.any_order:
+        names = ", ".join(item.constraint.together)
+        if item.feature is not Verdict.OK:
+            yield f"{item.constraint.feature} is not proven to work once {names} have landed"
+        if item.counter_example is not None:
+            yield f"{names} are not proven safe in any order: not {', then '.join(item.counter_example.steps)}"

@@ -8,7 +8,7 @@ from pinctl.flows.standing import find_revert, find_standing
 from pinctl.model.landing import BumpPlan, Landed, Objection, ObjectionKind, Objections, ToLand
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
-from pinctl.model.plan import Change, LandingPlan
+from pinctl.model.plan import Change, Constraint, LandingPlan
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.history import (
     brought_by,
@@ -84,6 +84,20 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
         floors=moves.floors,
         third_party=plan.third_party,
     )
+
+
+def waiting_constraints(stack: Stack, plan: LandingPlan, *, target: str, tip: Oid) -> tuple[Constraint, ...]:
+    """Returns the constraints of which the superproject's own part has not all landed on a branch.
+
+    Raises:
+        CouldNotFindOutError: a change that a constraint names is nowhere to be found.
+    """
+    landed = {
+        name: isinstance(_own_change(stack, plan.change(name), target=target, tip=tip), Landed)
+        for name in {name for item in plan.constraints for name in item.together}
+        if plan.change(name).component == stack.name
+    }
+    return tuple(item for item in plan.constraints if not all(landed.get(name, True) for name in item.together))
 
 
 def find_companion(stack: Stack, change: Change, component: Component) -> Landed | Objection:

@@ -13,6 +13,7 @@ from pinctl.flows.choice import Choice
 from pinctl.flows.matrix import Tell, run_matrix
 from pinctl.flows.steps import Clock
 from pinctl.model.matrix import Matrix
+from pinctl.model.need import spared_matrix
 from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated
 from pinctl.model.variant import Client, Code, Recorded, Server
 from pinctl.tools.recording import INDEX
@@ -114,6 +115,7 @@ def _run(choice: Choice, clients: tuple[Client, ...], tell: Tell) -> Timed:
         tell=tell,
         clock=clock,
     )
+    matrix = spared_matrix(matrix, choice.waits)
     return Timed(matrix=matrix, seconds=clock.seconds())
 
 

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinctl.errors import BadFileError, BadInputError, CouldNotFindOutError
+from pinctl.flows.floors import manifests_at
+from pinctl.flows.partway import servers_between
+from pinctl.flows.sites import pinned_sites
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
+from pinctl.model.need import Need, State
 from pinctl.model.oid import Oid
-from pinctl.model.order import Need, State, declared_needs
+from pinctl.model.order import declared_needs
 from pinctl.model.pins import Pins
-from pinctl.model.plan import Contract, LandingPlan
+from pinctl.model.plan import Constraint, Contract, LandingPlan
 from pinctl.model.variant import (
     Client,
     Code,
@@ -51,10 +55,18 @@ class Axes:
         client = self.client_of.get((need.component, need.new))
         return None if server is None or client is None else (server.label, client.label)
 
-    def required(self, plan: LandingPlan, *, superproject: str) -> frozenset[tuple[str, str]]:
-        """Returns the cells that the plan's declared order needs ok."""
-        labels = (self.labels_of(need) for need in declared_needs(plan, superproject=superproject))
-        return frozenset(pair for pair in labels if pair is not None)
+    def required(self, plan: LandingPlan, *, superproject: str) -> Mapping[tuple[str, str], tuple[Constraint, ...]]:
+        """Returns the cells that what the plan claims needs ok.
+
+        Returns:
+            By the labels of a cell, the constraints that wait wherever it is needed: what they cover is not asked.
+        """
+        waits: dict[tuple[str, str], tuple[Constraint, ...]] = {}
+        for need in declared_needs(plan, superproject=superproject):
+            labels = self.labels_of(need)
+            if labels is not None:
+                waits[labels] = tuple(item for item in waits.get(labels, need.waits) if item in need.waits)
+        return waits
 
 
 def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged) -> Axes:
@@ -71,6 +83,7 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
         server_of = {already: Code(component=stack.name, commit=before_all), own: target}
     if bump.to_land or bump.moves:
         server_of[own] = Code(component=stack.name, commit=staged.commit, name="staged")
+    server_of |= servers_between(stack, plan, bump, already=already, known=server_of)
     moved = {move.component.name: move for move in bump.moves}
     client_of: dict[tuple[str, bool], Client] = {}
     for name in contract.clients:
@@ -210,9 +223,8 @@ def _before_changes(repository: Repository, bump: BumpPlan, name: str) -> Oid | 
 
 
 def _pinned(stack: Stack, tip: Oid, name: str) -> Oid:
-    for component, path in stack.gitlink_components():
-        if component.name == name:
-            pin = stack.repository.gitlinks(tip).get(path)
-            if pin is not None:
-                return pin
-    raise CouldNotFindOutError(f"{name} has a probe in the plan, and no pin in {stack.name}")
+    sites = pinned_sites(stack, stack.pins.components[name], stack.repository.gitlinks(tip), manifests_at(stack, tip))
+    pin = next((site.commit for site in sites if site.commit is not None), None)
+    if pin is None:
+        raise CouldNotFindOutError(f"{name} has a probe in the plan, and no pin in {stack.name}")
+    return pin

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pinctl.model.matrix import Verdict
-from pinctl.model.order import Need
+from pinctl.model.need import Need
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,7 @@ class CertifiedCell:
 
     Attributes:
         cases: the verdict of each case.
+        asked: whether anything of it counts: not where all that it was run on waits for what has not landed.
     """
 
     server: str
@@ -54,6 +55,7 @@ class CertifiedCell:
     verdict: Verdict
     reason: str
     cases: Mapping[str, Verdict]
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,5 +120,7 @@ class Certificate:
             return Verdict.UNKNOWN, f"{labels}: the client is not the one at {pinned[:7]}, which is pinned"
         for cell in self.cells:
             if (cell.server, cell.client) == (need.server, need.client):
+                if not cell.asked:
+                    return Verdict.OK, f"{labels}: nothing is asked of it"
                 return cell.verdict, f"{labels}: {cell.reason or cell.verdict}"
         return Verdict.UNKNOWN, f"{labels}: no such cell was run"

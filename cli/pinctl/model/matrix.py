@@ -40,30 +40,41 @@ class FieldResult:
     Attributes:
         reason: why the verdict is not ok; empty when it is.
         evidence: what was expected and what came, shortened.
+        waits_for: the feature that the field is for, where not all that it needs is there; such a field does not count.
     """
 
     field: str
     verdict: Verdict
     reason: str = ""
     evidence: str = ""
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """What came of one case: the worst of its fields."""
+    """What came of one case: the worst of its fields that count."""
 
     case: str
     fields: tuple[FieldResult, ...]
 
     @property
+    def counts(self) -> bool:
+        """Whether the case counts: not where every field of it waits for something."""
+        return not self.fields or any(not field.waits_for for field in self.fields)
+
+    @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the fields."""
-        return worst(tuple(field.verdict for field in self.fields))
+        """The worst verdict of the fields that count; of all where none does."""
+        return worst(tuple(field.verdict for field in self._counting))
+
+    @property
+    def _counting(self) -> tuple[FieldResult, ...]:
+        return tuple(field for field in self.fields if not (self.counts and field.waits_for))
 
     @property
     def reason(self) -> str:
         """The reason of the worst field, with the field's name."""
-        field = _worst_of(self.fields)
+        field = _worst_of(self._counting)
         if field is None:
             return "the client needs no field of this case"
         return f"{field.field}: {field.reason}" if field.verdict is not Verdict.OK else ""
@@ -93,16 +104,21 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the cases, and of the controls where these decide; unknown where no case was run."""
+        """The worst verdict of the cases that count, and of controls that decide; unknown where no case was run."""
         if self.setup is not None:
             return Verdict.UNKNOWN
-        cases = worst(tuple(case.verdict for case in self.cases))
+        cases = worst(tuple(case.verdict for case in self.cases if case.counts))
         return worst((cases, self._strictness)) if self.strict else cases
 
     @property
     def _strictness(self) -> Verdict:
         """What the controls come to; unknown where there is none that could be refused."""
         return worst(tuple(_CONTROL_VERDICTS[control.outcome] for control in self.controls if control.refusable))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is asked of the cell: not where all that was run waits for something."""
+        return self.setup is not None or not self.cases or any(case.counts for case in self.cases)
 
     @property
     def reason(self) -> str:
@@ -112,11 +128,13 @@ class Cell:
         verdict = self.verdict
         if verdict is Verdict.OK:
             return ""
-        guilty = tuple(case for case in self.cases if case.verdict is verdict)
+        guilty = tuple(case for case in self.cases if case.counts and case.verdict is verdict)
         if guilty:
             return f"{guilty[0].case}: {guilty[0].reason}"
         if not self.cases:
             return "no case was run"
+        if not self.is_asked:
+            return f"waits for {self.cases[0].fields[0].waits_for}"
         control = self.guilty_control
         return control.complaint if control is not None else "strictness is asked for, and there was no control to send"
 
@@ -124,10 +142,21 @@ class Cell:
     def guilty_control(self) -> ControlResult | None:
         """The first control that shows the verdict, where no case does."""
         verdict = self.verdict
-        if not self.strict or any(case.verdict is verdict for case in self.cases):
+        if not self.strict or any(case.counts and case.verdict is verdict for case in self.cases):
             return None
         guilty = (control for control in self.controls if control.complaint)
         return next((control for control in guilty if _CONTROL_VERDICTS[control.outcome] is verdict), None)
+
+    @property
+    def evidence(self) -> str:
+        """What was expected and what came, where the reason comes from; empty where nothing more is to be said."""
+        verdict = self.verdict
+        if self.setup is not None or verdict is Verdict.OK:
+            return ""
+        guilty = (case for case in self.cases if case.counts and case.verdict is verdict)
+        fields = (field for case in guilty for field in case.fields if field.verdict is verdict)
+        control = self.guilty_control
+        return next((field.evidence for field in fields if field.evidence), control.evidence if control else "")
 
 
 _CONTROL_VERDICTS = {
@@ -161,15 +190,15 @@ class Matrix:
         return None
 
     def is_required(self, cell: Cell) -> bool:
-        """Tells whether the answer depends on this cell."""
-        return self.required is None or (cell.server, cell.client) in self.required
+        """Tells whether the answer depends on this cell: not where nothing is asked of it."""
+        return cell.is_asked and (self.required is None or (cell.server, cell.client) in self.required)
 
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of the required cells; unknown where one of them is absent, or where there is none."""
         cells = tuple(cell for cell in self.cells if self.is_required(cell))
         verdicts = [cell.verdict for cell in cells]
-        run = {(cell.server, cell.client) for cell in cells}
+        run = {(cell.server, cell.client) for cell in self.cells}
         if self.required is not None and not self.required <= run:
             verdicts.append(Verdict.UNKNOWN)
         return worst(tuple(verdicts))

@@ -6,53 +6,15 @@ state. What is pinned moves only with the change that moves it, and only to what
 walked with the pins that have moved; that is all that is left of the path.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from math import factorial
 
 from pinctl.model.matrix import Cell, Verdict, worst
-from pinctl.model.plan import Change, LandingPlan
-
-State = frozenset[str]
-"""The ids of the changes that have landed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """A cell that a state must have ok.
-
-    Attributes:
-        landed: the superproject's own changes in the server of that state.
-        component: whose client it is.
-        new: whether the client is the one with the component's changes, or the one before them.
-        role: `pinned` by the superproject, or at the `head` of its branch.
-    """
-
-    landed: State
-    component: str
-    new: bool
-    role: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CounterExample:
-    """The shortest way into an unsafe state.
-
-    Attributes:
-        steps: the changes in the order in which they land, the last of which does the harm.
-        cell: the cell that shows it.
-        verdict: that cell's verdict.
-        need: what asked for the cell.
-    """
-
-    steps: tuple[str, ...]
-    need: Need
-    cell: Cell
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict of the cell that breaks the order."""
-        return self.cell.verdict
+from pinctl.model.need import CellOf, Need, State, answer_of
+from pinctl.model.plan import Change, Constraint, LandingPlan
+from pinctl.model.states import States
+from pinctl.model.walk import CounterExample, count_orders, rearranged, states_rearranged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +33,38 @@ class Apart:
 
     @property
     def atomic_only(self) -> bool:
-        """Whether neither half is safe alone."""
-        return self.without_pins is not None and self.pins_first is not None
+        """Whether neither half is safe alone, as far as is known."""
+        return all(
+            cell is not None and cell.verdict is not Verdict.UNKNOWN for cell in (self.without_pins, self.pins_first)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyOrder:
+    """What the cells say of a constraint: that its changes may land in any order, and that all of them suffice.
+
+    Attributes:
+        orders: the declared order with the changes of the constraint in each order that the plan's `after` allows.
+        safe_orders: how many of these pass through safe states only.
+        counter_example: the shortest of them that does not; None where all do.
+        feature: the verdict of what the constraint covers, once all has landed; unknown where nothing was asked.
+        broken: the cell in which the feature does not work; None where it does, or where nothing was asked.
+        fixed: pairs of its changes of which the plan's `after` says that the first lands before the second.
+    """
+
+    constraint: Constraint
+    orders: int
+    safe_orders: int
+    counter_example: CounterExample | None
+    feature: Verdict
+    broken: Cell | None = None
+    fixed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Ok where every order is safe and the feature works in the end."""
+        order = self.counter_example.verdict if self.counter_example is not None else Verdict.OK
+        return worst((order, self.feature))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +73,22 @@ class OrderProof:
 
     Attributes:
         changes: the ids, in the declared order.
+        steps: the same as they are landed: the superproject's own changes that follow each other are one commit.
         states: how many states were judged.
         unsafe_states: how many of them are not safe.
         unknown_states: how many of the unsafe ones rest on unknown cells alone.
         orders: how many orders there are at all.
         safe_orders: how many pass through safe states only.
-        declared_safe: whether the order that the plan declares does.
+        declared_safe: whether the order that the plan declares does, in its steps.
         declared_unknown: whether only unknown cells speak against the declared order.
         counter_example: the shortest unsafe order; None where every order is safe.
         apart: for each change with pins, what happens without its pins.
+        one_by_one: where the declared order breaks if each change lands alone; None where it does not.
+        any_order: for each constraint, whether its changes may land in any order.
     """
 
     changes: tuple[str, ...]
+    steps: tuple[tuple[str, ...], ...]
     states: int
     unsafe_states: int
     unknown_states: int
@@ -102,55 +98,37 @@ class OrderProof:
     counter_example: CounterExample | None
     apart: tuple[Apart, ...]
     declared_unknown: bool = False
+    one_by_one: CounterExample | None = None
+    any_order: tuple[AnyOrder, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """Ok where the declared order is safe; unknown where only unknown cells speak against it."""
-        if self.declared_safe:
-            return Verdict.OK
-        return Verdict.UNKNOWN if self.declared_unknown else Verdict.REJECTS
+        """Ok where all that the plan claims is safe; unknown where only unknown cells speak against that."""
+        claims = [Verdict.OK if self.declared_safe else Verdict.REJECTS]
+        if self.declared_unknown:
+            claims = [Verdict.UNKNOWN]
+        claims += [
+            Verdict.REJECTS if item.verdict is not Verdict.UNKNOWN else Verdict.UNKNOWN
+            for item in self.any_order
+            if item.verdict is not Verdict.OK
+        ]
+        return worst(tuple(claims))
 
-
-CellOf = Callable[[Need], Cell | None]
-"""Finds the cell that answers a need; None where none was run."""
-
-
-def needs_of(
-    plan: LandingPlan, state: State, *, superproject: str, pinned: frozenset[str] | None = None
-) -> tuple[Need, ...]:
-    """Returns the cells that a state must have ok.
-
-    Args:
-        plan: the landing plan, with a contract.
-        state: the changes that have landed.
-        superproject: the superproject's name among the components.
-        pinned: the components whose pins have moved to their changes; None takes it from the state alone, as it is
-            where each change that moves pins landed after its companions.
-    """
-    if plan.contract is None:
-        return ()
-    own = frozenset(change.id for change in plan.of_superproject(superproject)) & state
-    needs: list[Need] = []
-    for component in plan.contract.clients:
-        changes = frozenset(change.id for change in plan.changes if change.component == component)
-        movers = frozenset(change.id for change in plan.changes if component in change.pins)
-        head_is_new = bool(changes) and changes <= state
-        moved = bool(movers) and movers <= state if pinned is None else component in pinned
-        pinned_is_new = head_is_new and moved
-        needs.append(Need(landed=own, component=component, new=pinned_is_new, role="pinned"))
-        if head_is_new != pinned_is_new:
-            needs.append(Need(landed=own, component=component, new=head_is_new, role="head"))
-    return tuple(needs)
+    @property
+    def atomic_steps(self) -> tuple[tuple[str, ...], ...]:
+        """The steps of several changes that are safe as one commit, and known to break if they land one by one."""
+        example = self.one_by_one
+        if not self.declared_safe or example is None or example.verdict is Verdict.UNKNOWN:
+            return ()
+        return tuple(step for step in self.steps if len(step) > 1 and example.steps[-1:] and example.steps[-1] in step)
 
 
 def declared_needs(plan: LandingPlan, *, superproject: str) -> tuple[Need, ...]:
-    """Returns the cells that the states of a plan's declared order must have ok, each once."""
-    landed: frozenset[str] = frozenset()
-    needs = list(needs_of(plan, landed, superproject=superproject))
-    for change in plan.in_order():
-        landed |= {change.id}
-        needs += needs_of(plan, landed, superproject=superproject)
-    return tuple(dict.fromkeys(needs))
+    """Returns the needs of all states that the plan claims to be safe, each once.
+
+    These are the states of the declared order in its steps, and those of the orders that its constraints leave free.
+    """
+    return claimed_needs(plan, superproject=superproject)[0]
 
 
 def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> OrderProof:
@@ -166,145 +144,113 @@ def prove_order(plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> Ord
     Returns:
         The proof. A need without a cell counts as unknown, which is not safe.
     """
-    ids = tuple(change.id for change in plan.in_order())
-    walk = Walk(plan, superproject=superproject, cell_of=cell_of)
-    lattice = tuple(walk.everywhere())
-    unsafe = [found for found in lattice if found is not None]
-    against = [found[1].verdict for found in walk.along(ids) if found is not None]
-    safe_orders, counter_example = walk.count()
+    states = States(plan, superproject=superproject, cell_of=cell_of)
+    steps = steps_of(plan, superproject=superproject)
+    lattice = states.everywhere()
+    against = [verdict for _, *state in states.along(steps) if (verdict := states.verdict(*state)) is not Verdict.OK]
+    safe_orders, counter_example = count_orders(states)
     return OrderProof(
-        changes=ids,
-        states=len(lattice),
-        unsafe_states=len(unsafe),
-        unknown_states=sum(cell.verdict is Verdict.UNKNOWN for _, cell in unsafe),
-        orders=factorial(len(ids)),
+        changes=states.ids,
+        steps=steps,
+        states=sum(lattice.values()),
+        unsafe_states=lattice[Verdict.REJECTS] + lattice[Verdict.UNKNOWN],
+        unknown_states=lattice[Verdict.UNKNOWN],
+        orders=factorial(len(states.ids)),
         safe_orders=safe_orders,
         declared_safe=not against,
         declared_unknown=bool(against) and worst(tuple(against)) is Verdict.UNKNOWN,
         counter_example=counter_example,
         apart=tuple(_apart(plan, change, superproject, cell_of) for change in plan.changes if change.pins),
+        one_by_one=_one_by_one(states),
+        any_order=tuple(_any_order(states, steps, item, cell_of) for item in plan.constraints),
     )
 
 
-class Walk:
-    """Walks the states of a plan, each with the pins that have moved by then.
+def steps_of(plan: LandingPlan, *, superproject: str) -> tuple[tuple[str, ...], ...]:
+    """Returns the declared order in steps: what is landed in one commit is one step."""
+    steps: list[tuple[str, ...]] = []
+    for is_own, changes in groupby(plan.in_order(), key=lambda change: change.component == superproject):
+        ids = tuple(change.id for change in changes)
+        steps += [ids] if is_own else [(name,) for name in ids]
+    return tuple(steps)
 
-    A pin moves with the change that moves it, and only to what has landed by then; so two orders can reach one set of
-    landed changes with different pins, and what lands next is judged against the pins that are there.
+
+def claimed_needs(plan: LandingPlan, *, superproject: str) -> tuple[tuple[Need, ...], tuple[Need, ...]]:
+    """Returns the needs of all states that the plan claims to be safe, and those that tell what one commit is good for.
+
+    Returns:
+        The needs of the declared order in its steps and of the constraints' orders; those of the declared order one by
+        one, of which nothing is claimed.
     """
-
-    def __init__(self, plan: LandingPlan, *, superproject: str, cell_of: CellOf) -> None:
-        self._plan = plan
-        self._superproject = superproject
-        self._cell_of = cell_of
-        self._ids = tuple(change.id for change in plan.in_order())
-        self._bit = {name: 1 << place for place, name in enumerate(self._ids)}
-        self._components = tuple(plan.contract.clients) if plan.contract else ()
-        self._needed = tuple(
-            sum(self._bit[change.id] for change in plan.changes if change.component == component)
-            for component in self._components
-        )
-        self._moves = {
-            self._bit[change.id]: tuple(
-                place for place, component in enumerate(self._components) if component in change.pins
-            )
-            for change in plan.changes
-        }
-        self._movers = tuple(
-            sum(bit for bit, places in self._moves.items() if place in places) for place in range(len(self._components))
-        )
-        self._own = sum(self._bit[change.id] for change in plan.of_superproject(superproject))
-        self._known: dict[tuple[int, int, int], tuple[Need, Cell] | None] = {}
-
-    def broken_need(self, state: State, pinned: frozenset[str] | None) -> tuple[Need, Cell] | None:
-        """Returns a need of a state whose cell is not ok, one with a definite answer before an unknown one."""
-        unknown: tuple[Need, Cell] | None = None
-        for need in needs_of(self._plan, state, superproject=self._superproject, pinned=pinned):
-            cell = self._cell_of(need) or _absent(need)
-            if cell.verdict is Verdict.UNKNOWN:
-                unknown = unknown or (need, cell)
-            elif cell.verdict is not Verdict.OK:
-                return need, cell
-        return unknown
-
-    def everywhere(self) -> Iterator[tuple[Need, Cell] | None]:
-        """Returns what is broken in each state of the lattice, taking the pins from the state alone."""
-        for landed in range(1 << len(self._ids)):
-            moved = sum(1 << place for place, movers in enumerate(self._movers) if movers and landed & movers == movers)
-            yield self._broken(landed, moved)
-
-    def along(self, order: tuple[str, ...]) -> list[tuple[Need, Cell] | None]:
-        """Returns what is broken in each state of one order."""
-        landed = pins = 0
-        found = [self._broken(landed, pins)]
-        for name in order:
-            landed, pins = self._after(landed, pins, self._bit[name])
-            found.append(self._broken(landed, pins))
-        return found
-
-    def count(self) -> tuple[int, CounterExample | None]:
-        """Counts the orders that pass through safe states only, and finds the shortest that does not."""
-        example = self._example((), self._broken(0, 0))
-        level: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {} if example else {(0, 0): (1, ())}
-        for _ in self._ids:
-            following: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
-            found: list[CounterExample] = []
-            for (landed, pins), (ways, steps) in level.items():
-                for name, bit in self._bit.items():
-                    if landed & bit:
-                        continue
-                    key = self._after(landed, pins, bit)
-                    broken = self._broken(*key)
-                    if broken is None:
-                        before = following.get(key)
-                        following[key] = (before[0] + ways, before[1]) if before else (ways, (*steps, name))
-                    elif example is None:
-                        found += filter(None, [self._example((*steps, name), broken)])
-            example = example or next((item for item in found if item.verdict is not Verdict.UNKNOWN), None)
-            example = example or next(iter(found), None)
-            level = following
-        return sum(ways for ways, _ in level.values()), example
-
-    def _after(self, landed: int, pins: int, bit: int) -> tuple[int, int]:
-        landed |= bit
-        for place in self._moves[bit]:
-            needed = self._needed[place]
-            if needed and landed & needed == needed:
-                pins |= 1 << place
-        return landed, pins
-
-    def _broken(self, landed: int, pins: int) -> tuple[Need, Cell] | None:
-        # All that decides a state's needs: the superproject's own changes, which components are whole, and the pins.
-        whole = sum(1 << place for place, needed in enumerate(self._needed) if needed and landed & needed == needed)
-        key = (landed & self._own, whole, pins & whole)
-        if key not in self._known:
-            state = frozenset(name for name, bit in self._bit.items() if landed & bit)
-            pinned = frozenset(name for place, name in enumerate(self._components) if pins & 1 << place)
-            self._known[key] = self.broken_need(state, pinned)
-        return self._known[key]
-
-    def _example(self, steps: tuple[str, ...], broken: tuple[Need, Cell] | None) -> CounterExample | None:
-        return CounterExample(steps=steps, need=broken[0], cell=broken[1]) if broken is not None else None
+    states = States(plan, superproject=superproject, cell_of=lambda _need: None)
+    claimed = [state[1:] for state in states.along(steps_of(plan, superproject=superproject))]
+    claimed += [state for item in plan.constraints for state in states_rearranged(states, item)]
+    alone = [state[1:] for state in states.along(tuple((name,) for name in states.ids))]
+    return _needs(states, claimed), _needs(states, alone)
 
 
-def _absent(need: Need) -> Cell:
-    server = f"server with {', '.join(sorted(need.landed)) or 'none of the changes'}"
-    age = "with its changes" if need.new else "before its changes"
-    return Cell(server=server, client=f"{need.component} {age}", component=need.component, setup="no such cell was run")
+def _needs(states: States, found: list[tuple[int, int]]) -> tuple[Need, ...]:
+    return tuple(dict.fromkeys(need for state in dict.fromkeys(found) for need in states.needs(*state)))
+
+
+def _one_by_one(states: States) -> CounterExample | None:
+    for names, landed, pins in states.along(tuple((name,) for name in states.ids)):
+        broken = states.broken(landed, pins)
+        if broken is not None:
+            return CounterExample(steps=names, need=broken[0], cell=broken[1])
+    return None
+
+
+def _any_order(states: States, steps: tuple[tuple[str, ...], ...], constraint: Constraint, cell_of: CellOf) -> AnyOrder:
+    orders, safe, example = rearranged(states, constraint)
+    *_, (_, landed, pins) = states.along(steps)
+    feature: list[Verdict] = []
+    broken: Cell | None = None
+    for need in states.needs(landed, pins):
+        cell = answer_of(need, cell_of)
+        found = [] if cell is None else _of_feature(cell, constraint)
+        feature += found
+        if found and worst(tuple(found)) is not Verdict.OK:
+            broken = broken or cell
+    return AnyOrder(
+        constraint=constraint,
+        orders=orders,
+        safe_orders=safe,
+        counter_example=example,
+        feature=worst(tuple(feature)),
+        broken=broken,
+        fixed=states.fixed(constraint),
+    )
+
+
+def _of_feature(cell: Cell, constraint: Constraint) -> list[Verdict]:
+    """Returns the verdicts of what a constraint covers in a cell; unknown where the cell could not be set up."""
+    if cell.setup is not None:
+        return [Verdict.UNKNOWN]
+    return [
+        field.verdict
+        for case in cell.cases
+        for field in case.fields
+        if constraint.covers(case=case.case, field=field.field)
+    ]
 
 
 def _apart(plan: LandingPlan, change: Change, superproject: str, cell_of: CellOf) -> Apart:
     """Judges the two halves of an atomic step, with everything that the plan asks for before it landed."""
     own = frozenset(other.id for other in plan.of_superproject(superproject))
-    before = own - {change.id}
+    step = next(step for step in steps_of(plan, superproject=superproject) if change.id in step)
+    before = own - frozenset(step)
     clients = plan.contract.clients if plan.contract else {}
     pins = tuple(pin for pin in change.pins if pin in clients)
+    others = frozenset(other.id for other in plan.changes) - own
 
     def first_broken(landed: State, *, new: bool) -> Cell | None:
+        there = landed | others
+        waits = tuple(item for item in plan.constraints if not there >= frozenset(item.together))
         for component in pins:
-            need = Need(landed=landed, component=component, new=new, role="pinned")
-            cell = cell_of(need) or _absent(need)
-            if cell.verdict is not Verdict.OK:
+            need = Need(landed=landed, component=component, new=new, role="pinned", waits=waits)
+            cell = answer_of(need, cell_of)
+            if cell is not None and cell.verdict is not Verdict.OK:
                 return cell
         return None
 

@@ -100,6 +100,8 @@ class SuperprojectDeclaration:
         branch: what changes land on.
         manifests: the pyproject.toml files whose floors count, paths from its top.
         lock: the path of its uv.lock; None where there is none.
+        tags: the glob of tags that name its releases.
+        exclude_tags: the glob of tags that do not, although `tags` matches them.
     """
 
     name: str
@@ -107,6 +109,8 @@ class SuperprojectDeclaration:
     branch: str | None
     manifests: tuple[str, ...]
     lock: str | None
+    tags: str = "v[0-9]*"
+    exclude_tags: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

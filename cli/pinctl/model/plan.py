@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pinctl.model.measure import Measuring
+from pinctl.model.mode import Mode
 from pinctl.model.strictness import Controls
 
 
@@ -73,6 +74,7 @@ class Contract:
         cases: names of cases with known true values.
         clients: by component.
         controls: which negative controls are sent to the clients beside the cases.
+        mode: how far back a landing must be compatible, beside what its order needs; None for no further.
         measuring: what `matrix --measure` measures, and the budgets.
     """
 
@@ -81,6 +83,28 @@ class Contract:
     cases: tuple[str, ...]
     controls: Controls = Controls.NAMED
     measuring: Measuring = field(default_factory=Measuring)
+    mode: Mode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """Changes that a feature needs all of, in whatever order they land.
+
+    Attributes:
+        feature: what needs them, in words.
+        together: the ids of the changes.
+        cases: the cases that need all of them; empty where every case does.
+        fields: the fields of these cases that do; empty where every field does.
+    """
+
+    feature: str
+    together: tuple[str, ...]
+    cases: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    def covers(self, *, case: str, field: str) -> bool:
+        """Tells whether a field of a case waits until all of the changes have landed."""
+        return (not self.cases or case in self.cases) and (not self.fields or field in self.fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +113,7 @@ class LandingPlan:
 
     Attributes:
         third_party: whether versions of other people's packages may move in the lock.
+        constraints: what needs several changes, in any order.
     """
 
     name: str
@@ -97,6 +122,7 @@ class LandingPlan:
     changes: tuple[Change, ...]
     contract: Contract | None
     third_party: bool = False
+    constraints: tuple[Constraint, ...] = ()
 
     def change(self, change_id: str) -> Change:
         """Returns the change of that id.

@@ -9,6 +9,7 @@ from pinctl.errors import ExitStatus
 from pinctl.model.landing import BumpPlan, Landed, Landing, Objections, PinMove, Staged, ToLand
 from pinctl.model.lock import LockDiff
 from pinctl.model.plan import LandingPlan
+from pinctl.render.order import constraint_json, constraint_words
 from pinctl.render.output import Format, Output
 
 
@@ -102,6 +103,7 @@ def rehearsal_text(staged: Staged) -> RenderableType:
     ]
     lines += [Text(f"  landed    {_landed_words(item)}") for item in bump.landed]
     lines += [Text(f"  to land   {_to_land_words(item)}") for item in bump.to_land]
+    lines += [Text(f"  needs     {constraint_words(item)}") for item in (bump.plan.constraints if bump.plan else ())]
     lines += [Text(f"  pin       {_move_words(move)}") for move in bump.moves]
     lines += [
         Text(f"  entry     {move.entry.manifest}:{move.entry.line} {move.entry.text} -> {move.after}")
@@ -124,6 +126,7 @@ def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
         "target": bump.target,
         "parent": bump.tip,
         "changes": _changes_json(bump),
+        "constraints": [constraint_json(item) for item in (bump.plan.constraints if bump.plan else ())],
         "pins": [move_json(move) for move in bump.moves],
         "floors": [
             {
@@ -169,6 +172,7 @@ def plans_text(plans: tuple[LandingPlan, ...]) -> RenderableType:
     for plan in plans:
         lines.append(Text.assemble((plan.name, "bold"), f"  {plan.title}"))
         lines.append(Text("  " + ", then ".join(change.title for change in plan.in_order()), style="dim"))
+        lines += [Text(f"  {constraint_words(item)}, in any order", style="dim") for item in plan.constraints]
     return Group(*lines) if lines else Text("there are no landing plans")
 
 
@@ -176,7 +180,12 @@ def plans_json(plans: tuple[LandingPlan, ...]) -> dict[str, Any]:
     """Returns the plans with the same values."""
     return {
         "plans": [
-            {"name": plan.name, "title": plan.title, "changes": [change.id for change in plan.in_order()]}
+            {
+                "name": plan.name,
+                "title": plan.title,
+                "changes": [change.id for change in plan.in_order()],
+                "constraints": [constraint_json(item) for item in plan.constraints],
+            }
             for plan in plans
         ]
     }

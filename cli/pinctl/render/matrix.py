@@ -99,6 +99,7 @@ def _bare(line: Text) -> Text:
 def _case_json(case: CaseResult) -> dict[str, Any]:
     fields = [
         {"field": field.field, "verdict": field.verdict, "reason": field.reason, "evidence": field.evidence}
+        | ({"waits_for": field.waits_for} if field.waits_for else {})
         for field in case.fields
     ]
     return {"case": case.case, "verdict": case.verdict, "reason": case.reason, "fields": fields}

@@ -6,15 +6,16 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pinctl.model.matrix import Cell, Verdict
-from pinctl.model.order import Apart, OrderProof
+from pinctl.model.order import AnyOrder, Apart, OrderProof
+from pinctl.model.plan import Constraint
+from pinctl.model.walk import CounterExample
 from pinctl.render.grid import STYLES
 from pinctl.render.matrix import cell_json
 
 
 def order_text(proof: OrderProof) -> RenderableType:
-    """Returns what the cells say of the declared order, and the shortest order that is unsafe."""
-    declared = ", then ".join(proof.changes)
-    lines = [_declared(proof, declared)]
+    """Returns what the cells say of the declared order, of the orders that are free, and the shortest unsafe one."""
+    lines = [_declared(proof)]
     lines.append(
         Text(
             f"{proof.safe_orders} of {proof.orders} orders are safe; "
@@ -22,32 +23,48 @@ def order_text(proof: OrderProof) -> RenderableType:
         )
     )
     if proof.counter_example is not None:
-        example = proof.counter_example
-        steps = " then ".join(example.steps) if example.steps else "where things stand"
-        lines += [Text(), Text.assemble(("shortest unsafe order: ", "bold"), f"{steps} first")]
-        lines += _cell_lines(example.cell)
+        lines += [Text(), *_example_lines("shortest unsafe order", proof.counter_example)]
+    for item in proof.any_order:
+        lines += [Text(), *_any_order_lines(item)]
     for apart in proof.apart:
-        lines += [Text(), *_apart_lines(apart)]
+        lines += [Text(), *_apart_lines(apart, is_safe=proof.declared_safe)]
+    for step in proof.atomic_steps:
+        lines += [Text(), Text(f"only an atomic step is safe: {' and '.join(step)} in one commit")]
+        lines += _example_lines("one by one", proof.one_by_one)
     return Group(*lines)
 
 
 def order_json(proof: OrderProof) -> dict[str, Any]:
     """Returns the proof with the same values."""
-    example = proof.counter_example
     return {
         "order": list(proof.changes),
+        "steps": [list(step) for step in proof.steps],
+        "verdict": proof.verdict,
         "orders": proof.orders,
         "safe_orders": proof.safe_orders,
         "declared_safe": proof.declared_safe,
         "states": proof.states,
         "unsafe_states": proof.unsafe_states,
-        "counter_example": None
-        if example is None
-        else {"order": list(example.steps), "role": example.need.role, "cell": cell_json(example.cell)},
+        "unknown_states": proof.unknown_states,
+        "counter_example": _example_json(proof.counter_example),
+        "any_order": [
+            {
+                **constraint_json(item.constraint),
+                "fixed": [list(pair) for pair in item.fixed],
+                "verdict": item.verdict,
+                "orders": item.orders,
+                "safe_orders": item.safe_orders,
+                "counter_example": _example_json(item.counter_example),
+                "feature": item.feature,
+                "broken": cell_json(item.broken) if item.broken else None,
+            }
+            for item in proof.any_order
+        ],
+        "atomic_steps": [list(step) for step in proof.atomic_steps],
         "apart": [
             {
                 "change": apart.change,
-                "atomic_only": apart.atomic_only,
+                "atomic_only": apart.atomic_only and proof.declared_safe,
                 "without_pins": cell_json(apart.without_pins) if apart.without_pins else None,
                 "pins_first": cell_json(apart.pins_first) if apart.pins_first else None,
             }
@@ -56,17 +73,76 @@ def order_json(proof: OrderProof) -> dict[str, Any]:
     }
 
 
-def _declared(proof: OrderProof, declared: str) -> Text:
-    match proof.verdict:
-        case Verdict.OK:
-            return Text.assemble(("safe", "green"), f": {declared} with its pins")
-        case Verdict.UNKNOWN:
-            return Text.assemble(("unknown", "magenta"), f": {declared} rests on cells that could not be run")
-        case _:
-            return Text.assemble(("unsafe", "red"), f": {declared} with its pins")
+def constraint_json(constraint: Constraint) -> dict[str, Any]:
+    """Returns a constraint with the names that its plan gives it."""
+    return {
+        "for": constraint.feature,
+        "together": list(constraint.together),
+        "cases": list(constraint.cases),
+        "fields": list(constraint.fields),
+    }
 
 
-def _apart_lines(apart: Apart) -> list[Text]:
+def constraint_words(constraint: Constraint) -> str:
+    """Returns what a constraint asks for: `router replay needs server and router: case prefill-decode`."""
+    *others, last = constraint.together
+    cases = f"case {', '.join(constraint.cases)}" if constraint.cases else "every case"
+    fields = f", field {', '.join(constraint.fields)}" if constraint.fields else ""
+    return f"{constraint.feature} needs {', '.join(others)} and {last}: {cases}{fields}"
+
+
+def _example_json(example: CounterExample | None) -> dict[str, Any] | None:
+    if example is None:
+        return None
+    return {"order": list(example.steps), "role": example.need.role, "cell": cell_json(example.cell)}
+
+
+def _declared(proof: OrderProof) -> Text:
+    declared = ", then ".join(" and ".join(step) for step in proof.steps) + " with its pins" * bool(proof.apart)
+    if proof.declared_safe:
+        return Text.assemble(("safe", "green"), f": {declared}")
+    if proof.declared_unknown:
+        return Text.assemble(("unknown", "magenta"), f": {declared} rests on cells that could not be run")
+    return Text.assemble(("unsafe", "red"), f": {declared}")
+
+
+def _any_order_lines(item: AnyOrder) -> list[Text]:
+    names = ", ".join(item.constraint.together)
+    *others, last = item.constraint.together
+    example = item.counter_example
+    fixed = "; " + ", ".join(f"{one} before {other}" for one, other in item.fixed) if item.fixed else ""
+    lines = []
+    if item.orders == 1:
+        lines.append(Text.assemble(("one order", "bold"), f": the plan's after edges fix that of {names}"))
+    else:
+        word = "either order" if item.orders == 2 else "any order"
+        said = ("safe", "green") if example is None else _word(example.verdict)
+        lines.append(
+            Text.assemble(
+                (f"{word}: ", "bold"),
+                said,
+                f": {', '.join(others)} and {last}, {item.safe_orders} of {item.orders}{fixed}",
+            )
+        )
+    if example is not None:
+        lines += _example_lines("unsafe among them", example)
+    said = {Verdict.OK: ("it works", "green"), Verdict.UNKNOWN: ("not known to work", "magenta")}.get(
+        item.feature, ("it does not work", "red")
+    )
+    lines.append(Text.assemble(f"{constraint_words(item.constraint)}: with all of them, ", said))
+    if item.broken is not None:
+        lines += _cell_lines(item.broken)
+    return lines
+
+
+def _example_lines(title: str, example: CounterExample | None) -> list[Text]:
+    if example is None:
+        return []
+    steps = " then ".join(example.steps) + " first" if example.steps else "where things stand"
+    return [Text.assemble((f"{title}: ", "bold"), steps), *_cell_lines(example.cell, role=example.need.role)]
+
+
+def _apart_lines(apart: Apart, *, is_safe: bool) -> list[Text]:
     lines = []
     for title, cell in (
         (f"{apart.change} without its pins", apart.without_pins),
@@ -75,15 +151,22 @@ def _apart_lines(apart: Apart) -> list[Text]:
         if cell is None:
             lines.append(Text.assemble((f"{title}: ", "bold"), ("safe", "green")))
         else:
-            word = "unknown" if cell.verdict is Verdict.UNKNOWN else "unsafe"
-            lines += [Text.assemble((f"{title}: ", "bold"), (word, STYLES[cell.verdict])), *_cell_lines(cell)]
-    if apart.atomic_only:
+            lines += [Text.assemble((f"{title}: ", "bold"), _word(cell.verdict)), *_cell_lines(cell, role="pinned")]
+    if apart.atomic_only and is_safe:
         lines.append(Text(f"only an atomic step is safe: {apart.change} and its pins in one commit"))
     return lines
 
 
-def _cell_lines(cell: Cell) -> list[Text]:
-    return [
-        Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}"),
+def _word(verdict: Verdict) -> tuple[str, str]:
+    return ("unknown" if verdict is Verdict.UNKNOWN else "unsafe", STYLES[verdict])
+
+
+def _cell_lines(cell: Cell, *, role: str = "") -> list[Text]:
+    words = {"pinned": ", the pinned client", "head": ", the client at its branch's head"}.get(role, "")
+    lines = [
+        Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}{words}"),
         Text(f"    {cell.reason}"),
     ]
+    if cell.evidence:
+        lines.append(Text(f"    {cell.evidence}", style="dim"))
+    return lines

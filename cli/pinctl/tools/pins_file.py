@@ -31,6 +31,8 @@ class _Superproject(Shape):
     branch: Text | None = None
     manifests: tuple[Text, ...] = ("pyproject.toml",)
     lock: Text | None = None
+    tags: Text = "v[0-9]*"
+    exclude_tags: Text | None = None
 
 
 class _Pin(Shape):
@@ -111,6 +113,8 @@ def read_pins(path: Path, data: bytes | None = None) -> Pins:
             branch=file.superproject.branch,
             manifests=file.superproject.manifests,
             lock=file.superproject.lock,
+            tags=file.superproject.tags,
+            exclude_tags=file.superproject.exclude_tags,
         ),
         components={name: _component(name, shape) for name, shape in file.components.items()},
     )

@@ -8,10 +8,12 @@ from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationEr
 
 from pinctl.errors import BadInputError, Mistake
 from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
-from pinctl.model.plan import Change, Contract, LandingPlan, Probe
+from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
 from pinctl.model.strictness import Controls
+from pinctl.tools.constraint_mistakes import constraint_mistakes
 from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
 from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
@@ -69,6 +71,14 @@ class _Contract(Shape):
     clients: dict[str, Annotated[_Client, BeforeValidator(_probe_table)]] = Field(min_length=1)
     controls: Literal["none", "named", "all"] = "named"
     measure: MeasureTable = MeasureTable()
+    mode: Text | None = None
+
+
+class _Constraint(Shape):
+    feature: Text = Field(alias="for")
+    together: tuple[Text, ...] = Field(min_length=1)
+    cases: tuple[Text, ...] = ()
+    fields: tuple[Text, ...] = ()
 
 
 class _Lock(Shape):
@@ -81,6 +91,7 @@ class _File(Shape):
     lock: _Lock = _Lock()
     changes: tuple[_Change, ...] = Field(min_length=1)
     contract: _Contract | None = None
+    constraints: tuple[_Constraint, ...] = ()
 
 
 def plan_names(pins: Pins) -> tuple[str, ...]:
@@ -124,6 +135,7 @@ def read_plan(
         changes=tuple(Change(**change.model_dump()) for change in file.changes),
         contract=_contract(source, file.contract) if file.contract else None,
         third_party=file.lock.third_party == "move",
+        constraints=tuple(Constraint(**item.model_dump()) for item in file.constraints),
     )
 
 
@@ -133,6 +145,7 @@ def _contract(source: TomlSource, shape: _Contract) -> Contract:
         clients={name: _probe(source.path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
         controls=Controls(shape.controls),
+        mode=Mode(shape.mode) if shape.mode is not None else None,
         measuring=measuring_of(source, shape.measure),
     )
 
@@ -160,6 +173,7 @@ def _mistakes(source: TomlSource, pins: Pins, is_file: Callable[[Path], bool]) -
     ]
     yield from _change_mistakes(source, pins, changes)
     yield from _cycle(source, changes)
+    yield from constraint_mistakes(source, tuple(change["id"] for _, change in changes))
     contract = source.at(("contract",))
     if isinstance(contract, dict):
         yield from _contract_mistakes(source, pins, contract, is_file)
@@ -198,6 +212,10 @@ def _contract_mistakes(
     source: TomlSource, pins: Pins, contract: dict[str, Any], is_file: Callable[[Path], bool]
 ) -> Iterator[Mistake]:
     yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
+    mode = contract.get("mode")
+    modes = tuple(known.value for known in Mode)
+    if isinstance(mode, str) and mode not in modes:
+        yield mistake_at(source, ("contract", "mode"), f"{mode!r} is no mode{nearest(mode, modes)}")
     clients = contract.get("clients")
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
     for name, table in clients.items() if isinstance(clients, dict) else ():

@@ -6,7 +6,7 @@ import pytest
 
 from pinctl.model.certificate import Certificate, CertifiedCell, CertifiedNeed, Inputs
 from pinctl.model.matrix import Verdict
-from pinctl.model.order import Need
+from pinctl.model.need import Need
 
 PIN, OTHER, TREE = "a" * 40, "b" * 40, "c" * 40
 INPUTS = Inputs(plan="1", probes={"p.py": "2"}, cases={"greedy": "3"}, pins={"lib": PIN}, tree=TREE)

@@ -20,11 +20,13 @@ from pinctl.model.entry import Target
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged, ToLand
 from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
+from pinctl.model.need import Need
 from pinctl.model.oid import Oid
-from pinctl.model.order import CounterExample, Need, OrderProof
+from pinctl.model.order import OrderProof
 from pinctl.model.pins import Component, GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.model.requirement import FloorMove, FloorSite
+from pinctl.model.walk import CounterExample
 from pinctl.tools.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 from support import Git
@@ -103,6 +105,7 @@ MATRIX = Matrix(
 )
 ORDER = OrderProof(
     changes=("renderers", "server"),
+    steps=(("renderers",), ("server",)),
     states=4,
     unsafe_states=1,
     unknown_states=0,

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
-from pinctl.model.order import Apart, CellOf, CounterExample, Need, OrderProof, State, needs_of, prove_order
+from pinctl.model.need import CellOf, Need, State, needs_of
+from pinctl.model.order import Apart, OrderProof, prove_order
 from pinctl.model.plan import Change, Contract, LandingPlan, Probe
+from pinctl.model.walk import CounterExample
 
 SUPER = "prime-rl"
 
@@ -63,6 +65,7 @@ def test_packed_generate_has_two_safe_orders_of_six() -> None:
     old = Need(landed=SERVER, component="renderers", new=False, role="pinned")
     assert prove(PACKED, OLD_CLIENTS_BREAK) == OrderProof(
         changes=("renderers", "verifiers", "server"),
+        steps=(("renderers",), ("verifiers",), ("server",)),
         states=8,
         unsafe_states=3,
         unknown_states=0,
@@ -82,6 +85,7 @@ def test_where_everything_fits_every_order_is_safe() -> None:
     proof = prove(PACKED, {})
     assert proof == OrderProof(
         changes=("renderers", "verifiers", "server"),
+        steps=(("renderers",), ("verifiers",), ("server",)),
         states=8,
         unsafe_states=0,
         unknown_states=0,

@@ -5,6 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict, worst
+from pinctl.model.need import spared
+from pinctl.model.plan import Constraint
 
 SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=120)
 
@@ -92,6 +94,60 @@ def test_a_further_cell_never_turns_no_into_yes(
     was_there = any((known.server, known.client) == (added.server, added.client) for known in cells)
     if has_something or was_there:
         assert after.severity >= before.severity
+
+
+@SETTINGS
+@given(verdicts=st.lists(st.lists(VERDICTS, max_size=3), max_size=4), data=st.data())
+def test_a_cell_does_not_depend_on_the_order_of_its_cases_and_fields(
+    verdicts: list[list[Verdict]], data: st.DataObject
+) -> None:
+    shuffled = [data.draw(st.permutations(fields)) for fields in data.draw(st.permutations(verdicts))]
+    cells = [
+        Cell(
+            server="old",
+            client="new",
+            component="renderers",
+            cases=tuple(case(f"case-{index}", *fields) for index, fields in enumerate(found)),
+        )
+        for found in (verdicts, shuffled)
+    ]
+    assert cells[0].verdict is cells[1].verdict
+
+
+@SETTINGS
+@given(verdicts=st.lists(VERDICTS, min_size=1, max_size=4), more=VERDICTS)
+def test_a_further_case_or_field_never_makes_a_cell_better(verdicts: list[Verdict], more: Verdict) -> None:
+    before = cell(PAIRS[0], *verdicts).verdict
+    assert cell(PAIRS[0], *verdicts, more).verdict.severity >= before.severity
+    assert case("case", *verdicts, more).verdict.severity >= case("case", *verdicts).verdict.severity
+
+
+@SETTINGS
+@given(cells=st.lists(CELLS, max_size=6), required=st.frozensets(st.sampled_from(PAIRS), min_size=1, max_size=4))
+def test_asking_for_one_more_cell_never_turns_no_into_yes(
+    cells: list[Cell], required: frozenset[tuple[str, str]]
+) -> None:
+    before = matrix(cells, required).verdict
+    assert all(matrix(cells, required | {pair}).verdict.severity >= before.severity for pair in PAIRS)
+
+
+@SETTINGS
+@given(cells=st.lists(CELLS, min_size=1, max_size=6), data=st.data())
+def test_a_cell_that_corrupts_is_what_the_matrix_says(cells: list[Cell], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(cells) - 1))
+    worse = cell((cells[place].server, cells[place].client), Verdict.CORRUPTS)
+    assert matrix([*cells[:place], worse, *cells[place + 1 :]]).verdict is Verdict.CORRUPTS
+
+
+@SETTINGS
+@given(verdicts=st.lists(VERDICTS, min_size=1, max_size=5), waiting=st.sets(st.integers(0, 4)))
+def test_what_waits_does_not_count_and_all_the_rest_does(verdicts: list[Verdict], waiting: set[int]) -> None:
+    cases = cell(PAIRS[0], *verdicts).cases
+    constraint = Constraint(feature="f", together=("a", "b"), cases=tuple(f"case-{index}" for index in sorted(waiting)))
+    made = spared(cell(PAIRS[0], *verdicts), (constraint,) if waiting else ())
+    left = tuple(item.verdict for index, item in enumerate(cases) if index not in waiting)
+    assert made.verdict is worst(left)
+    assert made.is_asked == bool(left)
 
 
 @SETTINGS

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import BadFileError, BadInputError, ExitStatus
+from pinctl.model.mode import Mode
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
-from pinctl.model.plan import Change, Contract, LandingPlan, Probe
+from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
 from pinctl.tools.plan_file import plan_names, read_plan
 
 FULL = """\
@@ -128,6 +129,29 @@ def test_everything_that_a_plan_says_is_taken(pins: Pins) -> None:
     )
 
 
+def test_a_plan_may_say_what_needs_several_changes_and_how_far_back_it_looks(pins: Pins) -> None:
+    text = FULL.replace("[contract]\n", '[contract]\nmode = "full-transitive"\n')
+    more = """\
+[[constraints]]
+for = "replay"
+together = ["server", "renderers"]
+cases = ["empty"]
+
+[[constraints]]
+for = "masks"
+together = ["renderers", "verifiers"]
+fields = ["sampling_mask"]
+"""
+    write(pins, text + more)
+    plan = read_plan("plan", pins)
+    assert plan.constraints == (
+        Constraint(feature="replay", together=("server", "renderers"), cases=("empty",)),
+        Constraint(feature="masks", together=("renderers", "verifiers"), fields=("sampling_mask",)),
+    )
+    assert plan.contract is not None
+    assert plan.contract.mode is Mode.FULL_TRANSITIVE
+
+
 def test_a_plan_needs_no_contract(pins: Pins) -> None:
     path = write(pins, CHANGE)
     assert read_plan("plan", pins) == LandingPlan(
@@ -244,6 +268,11 @@ def test_a_plan_s_name_is_no_path(pins: Pins, name: str) -> None:
             CLIENT.replace("probes/server.py", "probes/gone.py"),
             ["9: contract.server: there is no file probes/gone.py"],
         ),
+        (
+            CLIENT.replace("[contract]\n", "[contract]\nmode = 'backwards'\n"),
+            ["8: contract.mode: 'backwards' is no mode; did you mean 'backward'?"],
+        ),
+        (CLIENT.replace("[contract]\n", "[contract]\nmode = 1\n"), ["8: contract.mode: must be a string"]),
         (CLIENT.replace('"probes/server.py"', "3"), ["9: contract.server: must be a table"]),
         (CLIENT.replace("probes/server.py", "probes"), ["9: contract.server: there is no file probes"]),
         (f"{CONTRACT}[contract.clients.renderers]\n", ["10: contract.clients.renderers.probe: is missing"]),

@@ -5,9 +5,10 @@ from pathlib import Path
 from packaging.version import Version
 
 from pinctl.flows.stack import Stack
-from pinctl.model.pins import Component
-from pinctl.model.requirement import FloorSite
+from pinctl.model.pins import Component, RequirementSite
+from pinctl.model.requirement import FloorSite, excludes
 from pinctl.tools.manifest import floor_sites
+from pinctl.tools.sources import exact_version
 from pinctl.tools.toml_source import TomlSource, read_toml
 
 
@@ -31,3 +32,13 @@ def floors_on(manifests: tuple[TomlSource, ...], component: Component) -> tuple[
 def too_high(sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite, ...]:
     """Picks the requirements whose floor is above a version."""
     return tuple(site for site in sites if site.floor is not None and site.floor > version)
+
+
+def excluding(component: Component, sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite, ...]:
+    """Picks the requirements that exclude a version though it reaches their floor; what is the pin itself is none."""
+    return tuple(site for site in sites if not _is_pin(component, site) and excludes(site.text, version))
+
+
+def _is_pin(component: Component, site: FloorSite) -> bool:
+    names = [pin.name for pin in component.sites if isinstance(pin, RequirementSite)]
+    return any(exact_version(site.text, name) is not None for name in names)

@@ -50,10 +50,10 @@ def test_a_pin_that_needs_other_versions_is_named_with_what_it_requires(tmp_path
 
     before, after = (rig.components["lib"].oid(tag)[:7] for tag in ("v0.1.0", "v0.3.0"))
     assert found.answer() == (1, [("LCK002", "uv.lock")])
-    assert found.messages == [
+    assert found.only["message"] == (
         f"lib {before} -> {after} brings versions that are not ours: fifth none -> 1.1 (comes with fourth), "
         "fourth none -> 1.0 (requires fourth), third 1.0 -> 2.0 (requires third>=2)"
-    ]
+    )
     assert (found.only["component"], found.only["fix"]) == ("lib", None)
     lines = text_of(repo, "pr", "uv.lock").splitlines()
     assert lines[found.only["line"] - 1 :][:2] == ["[[package]]", 'name = "fifth"']

@@ -28,7 +28,15 @@ _MANIFEST = "pyproject.toml"
 
 # What tool.uv holds that is about single packages; everything else there changes how all of them are resolved.
 _OF_PACKAGES = frozenset(
-    {"sources", "workspace", "override-dependencies", "constraint-dependencies", "dev-dependencies", "package"}
+    {
+        "sources",
+        "workspace",
+        "override-dependencies",
+        "constraint-dependencies",
+        "build-constraint-dependencies",
+        "dev-dependencies",
+        "package",
+    }
 )
 
 

@@ -226,7 +226,7 @@ def _brought(scope: Scope, path: str, locks: _Locks, pin: MovedPin, changes: tup
 
 def _roots(path: str, locks: _Locks, component: Component) -> frozenset[str]:
     """Returns the packages that are a component's own: its distribution, and what is built from inside its gitlink."""
-    found = {canonicalize_name(component.distribution or component.name)}
+    found: set[str] = {canonicalize_name(component.distribution or component.name)}
     for package in (*locks.before.packages, *locks.after.packages):
         place = package.source.partition(" ")[2]
         inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), place))

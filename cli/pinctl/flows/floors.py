@@ -6,7 +6,7 @@ from packaging.version import Version
 
 from pinctl.flows.stack import Stack
 from pinctl.model.pins import Component, RequirementSite
-from pinctl.model.requirement import FloorSite, excludes
+from pinctl.model.requirement import FloorSite, excludes, is_bare
 from pinctl.tools.manifest import floor_sites
 from pinctl.tools.sources import exact_version
 from pinctl.tools.toml_source import TomlSource, read_toml
@@ -34,11 +34,16 @@ def too_high(sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite,
     return tuple(site for site in sites if site.floor is not None and site.floor > version)
 
 
-def excluding(component: Component, sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite, ...]:
-    """Picks the requirements that exclude a version though it reaches their floor; what is the pin itself is none."""
-    return tuple(site for site in sites if not _is_pin(component, site) and excludes(site.text, version))
-
-
-def _is_pin(component: Component, site: FloorSite) -> bool:
+def bounds_among(sites: tuple[FloorSite, ...], component: Component) -> tuple[FloorSite, ...]:
+    """Picks the requirements that say which versions they take, and are not the component's pin themselves."""
     names = [pin.name for pin in component.sites if isinstance(pin, RequirementSite)]
-    return any(exact_version(site.text, name) is not None for name in names)
+    return tuple(
+        site
+        for site in sites
+        if not is_bare(site.text) and all(exact_version(site.text, name) is None for name in names)
+    )
+
+
+def excluding(sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite, ...]:
+    """Picks the requirements that exclude a version though it reaches their floor."""
+    return tuple(site for site in sites if excludes(site.text, version))

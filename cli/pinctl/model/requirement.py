@@ -140,8 +140,12 @@ def with_floor(text: str, floor: Version) -> str:
     def moved(match: re.Match[str]) -> str:
         version = str(public)
         if match["operator"] == "~=":
-            missing = len(Version(match["version"]).release) - len(public.release)
-            version = version.replace(public.base_version, public.base_version + ".0" * max(missing, 0), 1)
+            parts = len(Version(match["version"]).release)
+            release = public.release + (0,) * (parts - len(public.release))
+            # Fewer parts are the same version only where the rest are zeros.
+            release = release[: max(parts, *(index + 1 for index, part in enumerate(release) if part), 1)]
+            epoch = f"{public.epoch}!" if public.epoch else ""
+            version = version.replace(public.base_version, f"{epoch}{'.'.join(map(str, release))}", 1)
         return f"{match['operator']}{match['space']}{version}"
 
     return _FLOOR.sub(moved, specifiers, count=1) + semicolon + marker

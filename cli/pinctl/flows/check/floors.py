@@ -7,12 +7,12 @@ from packaging.version import Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import Scope
-from pinctl.flows.floors import excluding, floors_on, manifests_at, too_high
+from pinctl.flows.floors import bounds_among, excluding, floors_on, manifests_at, too_high
 from pinctl.flows.sites import pinned_sites
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
-from pinctl.model.requirement import FloorSite, admitting, is_bare, raised, with_floor
+from pinctl.model.requirement import FloorSite, admitting, raised, with_floor
 from pinctl.tools.toml_source import TomlSource
 
 _UNPUBLISHED = "Private :: Do Not Upload"
@@ -25,7 +25,7 @@ def floor_findings(scope: Scope) -> Iterator[Finding]:
     touched = scope.sole or not scope.touched.isdisjoint(declared.manifests)
     manifests = manifests_at(scope.stack, scope.result)
     for component in scope.stack.pins.components.values():
-        bounded = tuple(site for site in floors_on(manifests, component) if not is_bare(site.text))
+        bounded = bounds_among(floors_on(manifests, component), component)
         sites = tuple(site for site in bounded if site.floor is not None)
         if not bounded or component.skip is not None or not (touched or component.name in moved):
             continue
@@ -55,7 +55,7 @@ def _above_pin(component: Component, pin: Oid, sites: tuple[FloorSite, ...], ver
 
 
 def _excluding_pin(component: Component, pin: Oid, sites: tuple[FloorSite, ...], version: Version) -> Iterator[Finding]:
-    for site in excluding(component, sites, version):
+    for site in excluding(sites, version):
         message = f"{site.text} excludes {version}, the version at pin {pin.short}"
         moved = admitting(site.text, version)
         yield _finding("FLR005", component, site, message, fix=_command(site, moved) if moved is not None else None)

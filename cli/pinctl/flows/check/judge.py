@@ -89,6 +89,8 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
 def objections_to(stack: Stack, staged: Staged) -> Objections | None:
     """Finds what a check would refuse of a staged commit, before it is published; None where there is nothing.
 
+    What pins.toml waives does not count.
+
     The lock is left out: uv made it a moment ago for this very tree. So is what was wrong with other components before.
     """
     judged = Range(base=staged.bump.tip, head=staged.commit, source="the staged commit")
@@ -103,6 +105,7 @@ def objections_to(stack: Stack, staged: Staged) -> Objections | None:
         and finding.level is Level.ERROR
         and not (rollback and RULES[finding.rule].trailer)
     ]
+    findings = [item for item in apply_waivers(scope, findings) if item.waived is None and item.rule in _REFUSED]
     objections = tuple(
         Objection(
             kind=ObjectionKind.UNKNOWN_CELL if finding.unknown else ObjectionKind.RULE,

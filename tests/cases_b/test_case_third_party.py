@@ -203,3 +203,22 @@ def test_a_lock_that_nobody_can_read_is_unknown(tmp_path: Path, pinctl: Pinctl) 
 
     assert found.status == 3
     assert ("?LCK002", "uv.lock") in found.rules
+
+
+def test_what_the_target_moved_meanwhile_is_not_the_ranges_though_the_two_conflict(
+    tmp_path: Path, pinctl: Pinctl
+) -> None:
+    rig = UvRig(top=tmp_path)
+    repo = superproject(rig)
+    pull_request(rig, repo, "v0.2.0")
+    ours = repo.oid("pr")
+    pull_request(rig, repo, "v0.3.0")
+    repo.switch("main")
+    repo.git("reset", "--quiet", "--hard", "pr")
+    repo.git("branch", "--force", "pr", ours)
+    for branch, version in (("pr", "1.0"), ("main", "2.0")):
+        assert f'name = "third"\nversion = "{version}"' in text_of(repo, branch, "uv.lock")
+
+    found = checked(pinctl, repo, *BASE)
+
+    assert "LCK002" not in {code for code, _ in found.rules}

@@ -16,10 +16,11 @@ from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.sites import component_manifests
 from pinctl.model.finding import Finding, Level
 from pinctl.model.lock import Lock, LockChange, compare_packages
+from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import admits, distribution_of, is_bare
 from pinctl.model.rules import LOCK_TRAILER
-from pinctl.tools.git.history import log
+from pinctl.tools.git.history import log, merge_base
 from pinctl.tools.lockfile import read_lock
 from pinctl.tools.manifest import all_requirements
 from pinctl.tools.toml_source import TomlSource, read_toml
@@ -42,7 +43,7 @@ _OF_PACKAGES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Locks:
-    """The locks of the target's tip and of the result."""
+    """The locks before and after the range."""
 
     before: Lock
     after: Lock
@@ -67,10 +68,10 @@ class _Brought:
 
 def third_party_findings(scope: Scope) -> Iterator[Finding]:
     """Judges what the range moves in the lock of packages that are neither ours nor a component's."""
-    path, base = scope.stack.pins.superproject.lock, scope.range.base
-    if path is None or base is None or path not in scope.touched:
+    path, before = scope.stack.pins.superproject.lock, _before(scope)
+    if path is None or before is None or path not in scope.touched:
         return
-    old, new = scope.stack.repository.read(base, path), scope.stack.repository.read(scope.result, path)
+    old, new = scope.stack.repository.read(before, path), scope.stack.repository.read(scope.result, path)
     if old is None or new is None:
         return
     own = [component.distribution or component.name for component in scope.stack.pins.components.values()]
@@ -82,6 +83,17 @@ def third_party_findings(scope: Scope) -> Iterator[Finding]:
     except CouldNotFindOutError as error:
         message = f"could not find out: {error.message}"
         yield Finding(rule="LCK002", component=None, path=path, line=None, message=message, unknown=True)
+
+
+def _before(scope: Scope) -> Oid | None:
+    """Returns what the range is compared with: the target's tip, or where it was cut off if the two cannot be merged.
+
+    What the target has moved since then is not what the range moves.
+    """
+    base, head = scope.range.base, scope.range.head
+    if base is None or scope.result != head:
+        return base
+    return merge_base(scope.stack.repository, base, head) or base
 
 
 def _judged(scope: Scope, path: str, locks: _Locks, changes: tuple[LockChange, ...]) -> Iterator[Finding]:
@@ -176,10 +188,11 @@ def _asked_for(scope: Scope, locks: _Locks) -> frozenset[str] | None:
         what changed bears on all packages, such as the Pythons or the indexes that uv resolves for.
     """
     changed: set[str] = set()
+    revisions = (_before(scope), scope.result)
     for path in scope.touched:
         if PurePosixPath(path).name != _MANIFEST:
             continue
-        before, after = (_manifest(scope, revision, path) for revision in (scope.range.base, scope.result))
+        before, after = (_manifest(scope, revision, path) for revision in revisions)
         if _settings(before) != _settings(after):
             return None
         changed |= {name for name, _ in _said(before) ^ _said(after)}

@@ -224,9 +224,10 @@ def _program_for(project: Path) -> Path:
     on_path = shutil.which("uv")
     if on_path is not None:
         candidates.append(Path(on_path))
-    versions = [_version_of(candidate) for candidate in candidates]
-    for candidate, version in zip(candidates, versions, strict=True):
-        if version in required:
+    versions: list[Version] = []
+    for candidate in candidates:
+        versions.append(_version_of(candidate))
+        if versions[-1] in required:
             return candidate
     raise CouldNotFindOutError(
         f"the superproject requires uv {required}, and there is {', '.join(map(str, dict.fromkeys(versions)))} here",

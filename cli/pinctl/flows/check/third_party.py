@@ -116,7 +116,7 @@ def _judged(scope: Scope, path: str, locks: _Locks, changes: tuple[LockChange, .
         if beside:
             yield _beside(scope, locks, path, beside, component=pin.component)
     if left:
-        yield _beside(scope, locks, path, left, component=None, alone=not moved)
+        yield _beside(scope, locks, path, left, component=None, alone=not moved and not scope.unknown)
 
 
 def _beside(

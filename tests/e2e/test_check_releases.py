@@ -112,7 +112,13 @@ def test_a_release_that_cannot_be_installed_is_unknown(demo: Demo, pinctl: Pinct
     publish(demo, index, "verifiers", "v0.4.0")
 
     by_run = checked(pinctl, landed, *BASE, "--run-releases")
+    (landed.directory / "landing_plans/probes/verifiers_client.py").unlink()
+    without_probe = checked(pinctl, landed, *BASE, "--run-releases")
 
+    assert without_probe.rules == [("?FLR003", "packed-generate.toml")]
+    assert without_probe.messages[0].endswith(
+        ": its probe verifiers_client.py does not lie here: check out the commit to run it"
+    )
     places = [ROOT_MANIFEST, CONFIGS_MANIFEST]
     expected = [("?FLR003", place) for place in places] + [("~FLR003", place) for place in places]
     assert by_run.answer() == (3, expected)

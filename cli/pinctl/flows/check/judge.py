@@ -16,7 +16,6 @@ from pinctl.flows.check.soundness import soundness_findings
 from pinctl.flows.check.third_party import third_party_findings
 from pinctl.flows.check.waivers import apply_waivers
 from pinctl.flows.floors import manifests_at
-from pinctl.flows.matrix import Tell
 from pinctl.flows.plans import plans_at
 from pinctl.flows.resolve import pulls_of
 from pinctl.flows.sites import entries_of
@@ -25,6 +24,7 @@ from pinctl.flows.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid
+from pinctl.model.progress import Listener, Step
 from pinctl.model.rules import RULES
 from pinctl.tools.ci import Announced, announced_range
 from pinctl.tools.git.compose import scratch_commit, staged_tree
@@ -39,11 +39,12 @@ _REFUSED = frozenset({"PIN001", "PIN002", "PIN003", "PIN004", "PIN005", "PIN006"
 _Family = Callable[[Scope], Iterable[Finding]]
 
 
-def _silent(_text: str) -> None:
+def _silent(text: str, *, step: Step | None = None) -> None:
     """Hears the progress where nobody wants to."""
+    del text, step
 
 
-def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tell: Tell = _silent) -> Findings:
+def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tell: Listener = _silent) -> Findings:
     """Judges a pull request, or whatever else the two revisions are.
 
     Args:

@@ -14,7 +14,7 @@ from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.plans import is_in_result
 from pinctl.flows.check.scope import Scope
 from pinctl.flows.floors import floors_on, manifests_at
-from pinctl.flows.matrix import Tell, run_matrix
+from pinctl.flows.matrix import run_matrix
 from pinctl.flows.resolve import find_companion
 from pinctl.model import variant
 from pinctl.model.finding import Finding, Level
@@ -22,6 +22,7 @@ from pinctl.model.landing import Landed
 from pinctl.model.matrix import Cell, Verdict
 from pinctl.model.pins import Component
 from pinctl.model.plan import LandingPlan
+from pinctl.model.progress import Listener
 from pinctl.model.releases import Release
 from pinctl.model.requirement import FloorSite, admits, raised
 from pinctl.tools.git.history import contains
@@ -61,7 +62,7 @@ class _Floor:
         return next((version for version in self.holding if above is None or version > above), None)
 
 
-def soundness_findings(scope: Scope, *, tell: Tell) -> Iterator[Finding]:
+def soundness_findings(scope: Scope, *, tell: Listener) -> Iterator[Finding]:
     """Judges the floors of the components whose pins a landed plan moves, where the range touched either."""
     touched = scope.sole or not scope.touched.isdisjoint(scope.stack.pins.superproject.manifests) or bool(scope.moved)
     if not touched:
@@ -104,7 +105,7 @@ def _floors(scope: Scope, plan: LandingPlan) -> Iterator[_Floor]:
                 yield _Floor(component=component, site=site, landed=landed, admitted=admitted, holding=holding)
 
 
-def _run(scope: Scope, plan: LandingPlan, floors: tuple[_Floor, ...], tell: Tell) -> Mapping[variant.Client, Cell]:
+def _run(scope: Scope, plan: LandingPlan, floors: tuple[_Floor, ...], tell: Listener) -> Mapping[variant.Client, Cell]:
     """Runs the oldest release that each requirement admits, where the plan has a probe of it."""
     contract = plan.contract
     if contract is None:
@@ -112,6 +113,9 @@ def _run(scope: Scope, plan: LandingPlan, floors: tuple[_Floor, ...], tell: Tell
     clients = tuple(dict.fromkeys(floor.oldest for floor in floors if floor.component.name in contract.clients))
     if not clients:
         return {}
+    for probe in (contract.server, *contract.clients.values()):
+        if not probe.path.is_file():
+            raise CouldNotFindOutError(f"its probe {probe.path.name} does not lie here: check out the commit to run it")
     server = variant.Code(component=scope.stack.name, commit=scope.result, name="result")
     matrix = run_matrix(scope.stack, plan, contract, servers=(server,), clients=clients, required=None, tell=tell)
     for cell in matrix.cells:

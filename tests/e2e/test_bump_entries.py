@@ -256,6 +256,7 @@ def test_check_judges_an_entry_by_the_rules_for_pins(tmp_path: Path, pinctl: Pin
     edited(repo, "side", (f'"{old}"', f'"{side[:7]}"'))
 
     back = checked(pinctl, repo, "--base", "main", "--head", "back")
+    assert back.data["judged"] == ["2 of 8 pins that moved"]
     aside = checked(pinctl, repo, "--base", "main", "--head", "side")
 
     assert back.answer() == (1, [("PIN002", "pyproject.toml"), ("PIN002", "pyproject.toml")])

@@ -199,3 +199,9 @@ def test_a_release_whose_tag_names_a_tag_is_still_its_commit(repo: Repo) -> None
     assert releases_in(opened(repo), None, pattern="v*", exclude=None) == (
         Release(tag="v1.0", version=Version("1.0"), commit=oid(repo, "main~1")),
     )
+
+
+def test_a_tag_that_names_no_commit_is_no_release(repo: Repo) -> None:
+    repo.git("tag", "v1.0", "main~1")
+    repo.git("tag", "v2.0", "main^{tree}")
+    assert [item.tag for item in releases_in(opened(repo), None, pattern="v*", exclude=None)] == ["v1.0"]

@@ -6,13 +6,22 @@ from typing import Any
 
 import pytest
 
-from support import Pinctl
+from support import Demo, Pinctl
+from support.rig import Repo, checked
+from support.stack import LANDING
 
 ROOT = Path(__file__).parents[2]
 
 _OFFLINE = ("dns error", "Failed to fetch", "client error (Connect)")
 
 pytestmark = pytest.mark.network
+
+
+def _require_index(reasons: list[str]) -> None:
+    """Skips the test where nothing could be installed since no index answered."""
+    cut_off = [reason for reason in reasons if any(words in reason for words in _OFFLINE)]
+    if cut_off:
+        pytest.skip(f"the package index is not there: {cut_off[0]}")
 
 
 def _matrix(pinctl: Pinctl, *clients: str) -> tuple[int, dict[tuple[str, str], Any]]:
@@ -25,8 +34,7 @@ def _matrix(pinctl: Pinctl, *clients: str) -> tuple[int, dict[tuple[str, str], A
     assert result.stdout, result.stderr
     matrix = json.loads(result.stdout)
     reasons = [cell["reason"] for cell in matrix["cells"] if cell["verdict"] == "unknown"]
-    if any(words in reason for reason in reasons for words in _OFFLINE):
-        pytest.skip(f"the package index is not there: {reasons[0]}")
+    _require_index(reasons)
     return result.status, {(cell["server"], cell["client"]): cell for cell in matrix["cells"]}
 
 
@@ -83,3 +91,24 @@ def test_a_range_is_each_release_that_the_index_has_in_it(pinctl: Pinctl) -> Non
         ("wire:packed", "renderers==0.1.11"): "rejects",
     }
     assert status == 1
+
+
+def test_the_floors_of_a_landing_admit_releases_that_its_server_breaks(demo: Demo, pinctl: Pinctl) -> None:
+    """The floors that prime-rl has since its #4056, as the landing sets them, and the releases of the real clients."""
+    plan = (ROOT / "landing_plans/packed-generate.toml").read_text("utf-8")
+    repo = Repo(directory=demo.superproject)
+    repo.commit("main", "Take the real plan", files={"landing_plans/packed-generate.toml": plan})
+    repo.switch("main")
+    assert pinctl("land", "packed-generate", cwd=demo.superproject).status == 0
+
+    found = checked(pinctl, repo, "--base", "main", "--head", LANDING, "--run-releases")
+
+    _require_index([item["message"] for item in found.findings if item["unknown"]])
+    words = "which rejects what the server sends (plan packed-generate)"
+    assert {item["message"].partition(": ")[0] for item in found.findings} == {
+        f"renderers[multimodal] >= 0.1.12 admits 0.1.12, {words}",
+        f"renderers>=0.1.12 admits 0.1.12, {words}",
+        f"verifiers[harbor]>=0.4.0 admits 0.4.0, {words}",
+        f"verifiers>=0.4.0 admits 0.4.0, {words}",
+    }
+    assert {item["rule"] for item in found.findings} == {"FLR003"}

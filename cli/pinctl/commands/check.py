@@ -41,6 +41,13 @@ def check(
     ] = False,
     require_tip: Annotated[bool, typer.Option("--require-tip", help="Pins must be the tip of their branch.")] = False,
     deepen: Annotated[bool, typer.Option("--deepen", help="Fetch what a shallow clone lacks of its history.")] = False,
+    run_releases: Annotated[
+        bool,
+        typer.Option(
+            "--run-releases",
+            help="Run the releases that floors admit against the server of landed plans, from the package index.",
+        ),
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Explain the rules that found something.")] = False,
     output_format: Annotated[CheckFormat, typer.Option("--format", help="How to print.")] = CheckFormat.TEXT,
 ) -> None:
@@ -57,9 +64,14 @@ def check(
         raise BadInputError("--staged judges the index against HEAD: it goes with neither --base nor --head")
     run = invocation(context)
     asked = Asked(
-        everything=everything, first_parent=first_parent, require_tip=require_tip, staged=staged, deepen=deepen
+        everything=everything,
+        first_parent=first_parent,
+        require_tip=require_tip,
+        staged=staged,
+        deepen=deepen,
+        run_releases=run_releases,
     )
-    findings = judge(open_stack(run.where), base=base, head=head, asked=asked)
+    findings = judge(open_stack(run.where), base=base, head=head, asked=asked, tell=run.output.progress)
     _print(run, findings, output_format, explain=explain)
     append_to_job_summary(run.output, as_markdown(findings))
     if findings.exit_status is not ExitStatus.YES:

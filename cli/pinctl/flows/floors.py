@@ -5,9 +5,10 @@ from pathlib import Path
 from packaging.version import Version
 
 from pinctl.flows.stack import Stack
-from pinctl.model.pins import Component
-from pinctl.model.requirement import FloorSite
+from pinctl.model.pins import Component, RequirementSite
+from pinctl.model.requirement import FloorSite, excludes, is_bare
 from pinctl.tools.manifest import floor_sites
+from pinctl.tools.sources import exact_version
 from pinctl.tools.toml_source import TomlSource, read_toml
 
 
@@ -31,3 +32,18 @@ def floors_on(manifests: tuple[TomlSource, ...], component: Component) -> tuple[
 def too_high(sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite, ...]:
     """Picks the requirements whose floor is above a version."""
     return tuple(site for site in sites if site.floor is not None and site.floor > version)
+
+
+def bounds_among(sites: tuple[FloorSite, ...], component: Component) -> tuple[FloorSite, ...]:
+    """Picks the requirements that say which versions they take, and are not the component's pin themselves."""
+    names = [pin.name for pin in component.sites if isinstance(pin, RequirementSite)]
+    return tuple(
+        site
+        for site in sites
+        if not is_bare(site.text) and all(exact_version(site.text, name) is None for name in names)
+    )
+
+
+def excluding(sites: tuple[FloorSite, ...], version: Version) -> tuple[FloorSite, ...]:
+    """Picks the requirements that exclude a version though it reaches their floor."""
+    return tuple(site for site in sites if excludes(site.text, version))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Change
-from pinctl.model.rules import ROLLBACK_TRAILER
+from pinctl.model.rules import LOCK_TRAILER, ROLLBACK_TRAILER
 from pinctl.tools.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 
@@ -33,6 +33,8 @@ def commit_message(proven: Proven, *, co_authors: tuple[Person, ...]) -> str:
         blocks.append("Left out of the workspace, for uv finds no solution with it:\n" + _items(staged.excluded))
     blocks.append(_proof(proven))
     trailers = [*trailers_of(bump)]
+    # Whoever judges the commit later learns from these that the moves were meant.
+    trailers += [f"{LOCK_TRAILER}: {change.words}" for change in staged.lock.third_party]
     if proven.certificate is not None:
         trailers.append(f"{CERTIFICATE}: {digest_of_certificate(certificate_bytes(proven.certificate))}")
     trailers += [f"Co-authored-by: {person.name} <{person.email}>" for person in co_authors]

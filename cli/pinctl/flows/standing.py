@@ -35,6 +35,9 @@ def find_standing(repository: Repository, commit: Oid, *, branch: str, tip: Oid,
     Raises:
         CouldNotFindOutError: the history is cut off.
     """
+    if commit == tip:
+        # The usual answer for a bump, and nothing can have come after it.
+        return Standing(kind=StandingKind.ON_BRANCH, branch=branch, behind=0, ahead=0)
     ahead, behind = ahead_behind(repository, commit=commit, tip=tip)
     if contains(repository, commit=tip, ancestor=commit):
         reverted = find_revert(repository, commit, tip=tip)
@@ -75,7 +78,9 @@ def find_twin(repository: Repository, head: Oid, *, tip: Oid, pull: int | None) 
 
 def find_revert(repository: Repository, commit: Oid, *, tip: Oid) -> Oid | None:
     """Looks for the commit that undid `commit` on a branch, or the merge that brought it, and was not undone itself."""
-    later = log(repository, f"{commit}..{tip}", first_parent=False)
+    later = log(repository, f"{commit}..{tip}", first_parent=False) if commit != tip else ()
+    if not later:
+        return None
     names = (commit, brought_by(repository, commit=commit, tip=tip))
     for name in dict.fromkeys(names):
         revert = _revert_of(log(repository, "-1", name)[0], later)
@@ -90,7 +95,7 @@ def find_reverted(repository: Repository, commit: Oid, *, tip: Oid) -> tuple[Oid
     Returns:
         The change, which may be the commit itself, with the commit that undid it; None where there is none.
     """
-    later = log(repository, f"{commit}..{tip}", first_parent=False)
+    later = log(repository, f"{commit}..{tip}", first_parent=False) if commit != tip else ()
     after = {entry.commit for entry in later}
     for entry in later:
         for text in _REVERTED.findall(entry.body):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.floors import floors_on, manifests_at, too_high
+from pinctl.flows.floors import bounds_among, excluding, floors_on, manifests_at, too_high
 from pinctl.flows.sites import pinned_sites
 from pinctl.flows.stack import Stack
 from pinctl.model.oid import Oid
@@ -106,4 +106,6 @@ def _standing(stack: Stack, pin: PinStatus) -> PinStatus:
     if version is not None:
         high = too_high(pin.floors, version)
         drift += [f"{site.manifest}:{site.line} wants {site.text}, above {version} at pin" for site in high]
+        out = excluding(bounds_among(pin.floors, component), version)
+        drift += [f"{site.manifest}:{site.line} wants {site.text}, which excludes {version} at pin" for site in out]
     return replace(pin, version=version, drift=tuple(drift))

@@ -62,6 +62,48 @@ class LockDiff:
     format_only: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """What a lock holds.
+
+    Attributes:
+        edges: by the name of a package, those that it depends on, in whichever of its versions.
+        lines: by the name of a package, the line where it begins, counted from 1.
+    """
+
+    packages: tuple[LockedPackage, ...]
+    edges: Mapping[str, frozenset[str]]
+    lines: Mapping[str, int]
+
+    def versions(self, name: str) -> tuple[str, ...]:
+        """Returns the versions of a package."""
+        return tuple(item.version for item in self.packages if item.name == name and item.version is not None)
+
+    def below(self, names: Iterable[str]) -> frozenset[str]:
+        """Returns some packages with all that they depend on."""
+        return _closure(self.edges, names)
+
+    def above(self, names: Iterable[str]) -> frozenset[str]:
+        """Returns some packages with all packages of other people that depend on them."""
+        ours = {package.name for package in self.packages if package.first_party}
+        users: dict[str, set[str]] = {}
+        for user, used in self.edges.items():
+            for name in used:
+                users.setdefault(name, set()).update({user} - ours)
+        return _closure({name: frozenset(found) for name, found in users.items()}, names)
+
+
+def _closure(edges: Mapping[str, frozenset[str]], names: Iterable[str]) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += edges.get(name, ())
+    return frozenset(found)
+
+
 def compare_packages(before: Iterable[LockedPackage], after: Iterable[LockedPackage]) -> LockDiff:
     """Compares the packages of two locks by name."""
     old, new = _by_name(before), _by_name(after)

@@ -104,7 +104,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the cases that count, and of the controls where they decide; unknown without any."""
+        """The worst verdict of the cases that count, and of controls that decide; unknown where no case was run."""
         if self.setup is not None:
             return Verdict.UNKNOWN
         cases = worst(tuple(case.verdict for case in self.cases if case.counts))
@@ -154,7 +154,9 @@ class Cell:
         if self.setup is not None or verdict is Verdict.OK:
             return ""
         guilty = (case for case in self.cases if case.counts and case.verdict is verdict)
-        return next((field.evidence for case in guilty for field in case.fields if field.evidence), "")
+        fields = (field for case in guilty for field in case.fields if field.verdict is verdict)
+        control = self.guilty_control
+        return next((field.evidence for field in fields if field.evidence), control.evidence if control else "")
 
 
 _CONTROL_VERDICTS = {

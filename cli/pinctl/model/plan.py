@@ -73,8 +73,8 @@ class Contract:
     Attributes:
         cases: names of cases with known true values.
         clients: by component.
-        mode: how far back a landing must be compatible, beside what its order needs; None for no further.
         controls: which negative controls are sent to the clients beside the cases.
+        mode: how far back a landing must be compatible, beside what its order needs; None for no further.
         measuring: what `matrix --measure` measures, and the budgets.
     """
 

@@ -9,6 +9,7 @@ from packaging.version import InvalidVersion, Version
 
 _VERSION = r"[0-9A-Za-z.!+_*-]+"
 _FLOOR = re.compile(rf"(?P<operator>>=|~=)(?P<space>\s*)(?P<version>{_VERSION})")
+_EXACT = re.compile(rf"(?<!=)==(?!=)(?P<space>\s*)(?P<version>{_VERSION})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,14 @@ def distribution_of(text: str) -> str | None:
         return None
 
 
+def is_bare(text: str) -> bool:
+    """Tells whether a requirement says nothing about versions, like one that names a URL."""
+    try:
+        return not Requirement(text).specifier
+    except InvalidRequirement:
+        return True
+
+
 def floor_of(text: str) -> Version | None:
     """Returns the lowest version that a requirement accepts by `>=` or `~=`; None for a bare or an exact one."""
     try:
@@ -69,13 +78,54 @@ def floor_of(text: str) -> Version | None:
     return max(floors, default=None)
 
 
-def admits(text: str, version: Version) -> bool:
-    """Tells whether a requirement says which versions it takes, and takes this one; a bare one says nothing."""
+def admits(text: str, version: Version, *, prereleases: bool | None = None) -> bool:
+    """Tells whether a requirement says which versions it takes, and takes this one; a bare one says nothing.
+
+    Args:
+        text: the requirement.
+        version: the version.
+        prereleases: whether pre-releases may count; None leaves it to the requirement, which may name one itself.
+    """
     try:
         specifier = Requirement(text).specifier
     except InvalidRequirement:
         return False
-    return bool(specifier) and specifier.contains(version)
+    return bool(specifier) and specifier.contains(version, prereleases=prereleases)
+
+
+def excludes(text: str, version: Version) -> bool:
+    """Tells whether a requirement excludes a version that is at or above its floor: by any of its other bounds.
+
+    Pre-releases and local versions count as packaging counts them: `<0.4` excludes 0.4.dev1, `==0.4` takes 0.4+g1a2b.
+    """
+    try:
+        specifiers = Requirement(text).specifier
+    except InvalidRequirement:
+        return False
+    floor = floor_of(text)
+    reached = floor is None or floor <= version
+    return reached and not specifiers.contains(version, prereleases=True)
+
+
+def admitting(text: str, version: Version) -> str | None:
+    """Returns a requirement moved to a version that it excludes, where it says by itself how it is to follow.
+
+    `~=` and `==` name one version, which another can take the place of. Whether an upper bound or `!=` may go takes
+    somebody who knows why it is there.
+
+    Returns:
+        The requirement; None where it takes a person.
+    """
+    specifiers, semicolon, marker = text.partition(";")
+    public = Version(version.public)
+
+    def moved(match: re.Match[str]) -> str:
+        return match[0] if "*" in match["version"] else f"=={match['space']}{public}"
+
+    for candidate in (with_floor(text, public), _EXACT.sub(moved, specifiers) + semicolon + marker):
+        if candidate != text and admits(candidate, version, prereleases=True):
+            return candidate
+    return None
 
 
 def with_floor(text: str, floor: Version) -> str:
@@ -90,8 +140,12 @@ def with_floor(text: str, floor: Version) -> str:
     def moved(match: re.Match[str]) -> str:
         version = str(public)
         if match["operator"] == "~=":
-            missing = len(Version(match["version"]).release) - len(public.release)
-            version = version.replace(public.base_version, public.base_version + ".0" * max(missing, 0), 1)
+            parts = len(Version(match["version"]).release)
+            release = public.release + (0,) * (parts - len(public.release))
+            # Fewer parts are the same version only where the rest are zeros.
+            release = release[: max(parts, *(index + 1 for index, part in enumerate(release) if part), 1)]
+            epoch = f"{public.epoch}!" if public.epoch else ""
+            version = version.replace(public.base_version, f"{epoch}{'.'.join(map(str, release))}", 1)
         return f"{match['operator']}{match['space']}{version}"
 
     return _FLOOR.sub(moved, specifiers, count=1) + semicolon + marker

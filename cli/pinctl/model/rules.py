@@ -212,7 +212,10 @@ _ALL = (
         title="a floor admits a release that lacks a change which a landed plan requires",
         what=(
             "Every release that a floor admits must hold the companions of the landing plans whose change is there. "
-            "It is a warning while no release holds them: then only the pin protects."
+            "Tags say which do. With `--run-releases` the oldest release that each floor admits is installed from the "
+            "package index and run, by the plan's client probe, against the server as it would stand on the target; "
+            "what it does counts then, and not the tags. It is a warning while no release is any better: then only "
+            "the pin protects."
         ),
         why=(
             "renderers 0.1.12 and verifiers 0.4.0, which prime-rl's floors admit, cannot read what the server sends "
@@ -232,6 +235,21 @@ _ALL = (
         fix="Release the component, and set the floor to the release.",
     ),
     Rule(
+        code="FLR005",
+        title="a requirement excludes the version at pin",
+        what=(
+            "Every requirement on a component, in all manifests of the superproject, must admit the version that the "
+            "component has at its pin: also by its upper bound, `==`, `~=` and `!=`. Pre-releases and local versions "
+            "count as packaging counts them: `<0.4` excludes 0.4.1.dev12, `==0.4.1` takes 0.4.1+g1a2b3c4."
+        ),
+        why=(
+            "uv ignores such a bound of a path source that the same manifest declares, just as it ignores a floor: it "
+            "locks, and `uv lock --check` is content. Whoever installs the package from an index gets a release that "
+            "nobody has tested it with, or none."
+        ),
+        fix="Let the requirement admit the pin, where whoever set the bound agrees; or move the pin.",
+    ),
+    Rule(
         code="LCK001",
         title="the lock is out of date",
         what="uv.lock must be what uv makes of the manifests with the components at their pins.",
@@ -241,6 +259,27 @@ _ALL = (
         ),
         fix="Run uv lock with the submodules at their pins, and commit the lock.",
         waivable=False,
+    ),
+    Rule(
+        code="LCK002",
+        title="third-party versions moved without leave",
+        what=(
+            "Where a range moves a pin, the lock may move the superproject's own packages and components, and nothing "
+            "of other people. They have leave where a landing plan whose change is in the range has `[lock] "
+            'third_party = "move"`, or where a commit of the range has the trailer `Lock-Move: PACKAGE reason`, which '
+            "a bump with --third-party writes. What the range's own manifests ask for needs none: packages that a "
+            "changed requirement or source names, what these depend on, and what depends on them; all of them, where "
+            "the Pythons or uv's settings changed. Where no pin moved, the rest is a warning."
+        ),
+        why=(
+            "prime-rl#4056 promises that the lock changes only first-party packages, and nothing held it to that. A "
+            "routine bump whose lock was made from scratch takes in every release that came out since, and the "
+            "difference is too long for anybody to read."
+        ),
+        fix=(
+            "Make the lock anew from that of the target, from which uv keeps all versions that it can. Where a new pin "
+            "requires the move, give it leave."
+        ),
     ),
     Rule(
         code="MTX001",
@@ -299,3 +338,6 @@ RULES = {rule.code: rule for rule in _ALL}
 
 ROLLBACK_TRAILER = "Pin-Rollback"
 """The trailer that waives the rules about moving back."""
+
+LOCK_TRAILER = "Lock-Move"
+"""The trailer that gives a package of other people leave to move in the lock."""

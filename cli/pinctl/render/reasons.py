@@ -1,6 +1,5 @@
 """Gathers the cells that are not ok by what is wrong with them, so that each reason is read once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinctl.model.matrix import Cell, Matrix, Verdict
@@ -30,7 +29,7 @@ def reasons_of(matrix: Matrix) -> tuple[Reason, ...]:
     found: dict[tuple[bool, Verdict, str, str], list[Cell]] = {}
     for cell in matrix.cells:
         if cell.verdict is not Verdict.OK:
-            key = (matrix.is_required(cell), cell.verdict, cell.reason, _evidence(cell))
+            key = (matrix.is_required(cell), cell.verdict, cell.reason, cell.evidence)
             found.setdefault(key, []).append(cell)
     reasons = (
         Reason(required=required, verdict=verdict, words=words, evidence=evidence, cells=tuple(cells))
@@ -43,15 +42,3 @@ def share(cell: Cell) -> str:
     """Says in how many of a cell's cases its verdict shows; empty where no case was run."""
     guilty = sum(case.counts and case.verdict is cell.verdict for case in cell.cases)
     return f" ({guilty} of {len(cell.cases)} cases)" if guilty else ""
-
-
-def _evidence(cell: Cell) -> str:
-    return next(_evidences(cell), "")
-
-
-def _evidences(cell: Cell) -> Iterator[str]:
-    for case in cell.cases:
-        if case.counts and case.verdict is cell.verdict:
-            yield from (field.evidence for field in case.fields if field.verdict is cell.verdict and field.evidence)
-    if cell.guilty_control is not None:
-        yield cell.guilty_control.evidence

@@ -1,20 +1,22 @@
 """Reads uv.lock: its packages, and how one lock differs from another."""
 
+import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from packaging.utils import canonicalize_name
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.model.lock import LockDiff, LockedPackage, compare_packages
+from pinctl.model.lock import Lock, LockDiff, LockedPackage, compare_packages
 
 _OWN_SOURCES = frozenset({"editable", "directory", "virtual"})
 
 # What uv writes about the file rather than about its packages; a manifest's span of days is a moving date in there.
 _ABOUT_THE_FILE = frozenset({"version", "revision", "options"})
 _FILES = frozenset({"sdist", "wheels"})
+_HEAD = re.compile(rb'^\[\[package\]\]\r?\nname = "([^"]+)"', re.MULTILINE)
 
 
 def compare_locks(before: bytes, after: bytes, *, first_party: Collection[str]) -> LockDiff:
@@ -34,6 +36,37 @@ def compare_locks(before: bytes, after: bytes, *, first_party: Collection[str]) 
     diff = compare_packages(_packages(old, first_party), _packages(new, first_party))
     moved = bool(diff.first_party or diff.third_party)
     return replace(diff, format_only=not moved and _contents(old) == _contents(new))
+
+
+def read_lock(data: bytes, *, first_party: Collection[str]) -> Lock:
+    """Reads a lock.
+
+    Args:
+        data: its bytes.
+        first_party: distributions of components, wherever they come from.
+
+    Raises:
+        CouldNotFindOutError: it is no lock.
+    """
+    lock = _parsed(data)
+    edges: dict[str, frozenset[str]] = {}
+    for package in lock.get("package", ()):
+        name = canonicalize_name(str(package.get("name")))
+        edges[name] = edges.get(name, frozenset()) | frozenset(_used_by(package))
+    lines: dict[str, int] = {}
+    line, end = 1, 0
+    for head in _HEAD.finditer(data):
+        line += data.count(b"\n", end, head.start())
+        end = head.start()
+        lines.setdefault(canonicalize_name(head[1].decode()), line)
+    return Lock(packages=_packages(lock, first_party), edges=edges, lines=lines)
+
+
+def _used_by(package: Mapping[str, Any]) -> Iterator[str]:
+    optional = (*package.get("optional-dependencies", {}).values(), *package.get("dev-dependencies", {}).values())
+    for entries in (package.get("dependencies", ()), *optional):
+        for entry in entries:
+            yield canonicalize_name(str(entry.get("name")))
 
 
 def is_closed(lock: bytes) -> bool:

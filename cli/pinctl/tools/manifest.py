@@ -17,6 +17,7 @@ _ARRAYS: tuple[KeyPath, ...] = (
     ("build-system", "requires"),
     ("tool", "uv", "override-dependencies"),
     ("tool", "uv", "constraint-dependencies"),
+    ("tool", "uv", "build-constraint-dependencies"),
     ("tool", "uv", "dev-dependencies"),
 )
 

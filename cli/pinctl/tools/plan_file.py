@@ -144,8 +144,8 @@ def _contract(source: TomlSource, shape: _Contract) -> Contract:
         server=_probe(source.path, shape.server),
         clients={name: _probe(source.path, probe) for name, probe in shape.clients.items()},
         cases=shape.cases,
-        mode=Mode(shape.mode) if shape.mode is not None else None,
         controls=Controls(shape.controls),
+        mode=Mode(shape.mode) if shape.mode is not None else None,
         measuring=measuring_of(source, shape.measure),
     )
 

@@ -219,12 +219,15 @@ def _program_for(project: Path) -> Path:
     """
     required = _required_version(project)
     candidates = [_own_program()]
+    if required is None:
+        return candidates[0]
     on_path = shutil.which("uv")
     if on_path is not None:
         candidates.append(Path(on_path))
-    versions = [_version_of(candidate) for candidate in candidates]
-    for candidate, version in zip(candidates, versions, strict=True):
-        if required is None or version in required:
+    versions: list[Version] = []
+    for candidate in candidates:
+        versions.append(_version_of(candidate))
+        if versions[-1] in required:
             return candidate
     raise CouldNotFindOutError(
         f"the superproject requires uv {required}, and there is {', '.join(map(str, dict.fromkeys(versions)))} here",

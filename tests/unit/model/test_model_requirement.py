@@ -89,6 +89,8 @@ def test_a_requirement_is_about_a_distribution_however_it_is_spelt(text: str, ex
         ("verifiers>=0.3", "0.4.1.dev7", "verifiers>=0.4.1.dev7"),
         ("verifiers>=0.3", "1!0.1", "verifiers>=1!0.1"),
         ("verifiers~=0.3", "0.5", "verifiers~=0.5"),
+        ("verifiers~=0.3", "0.5.0", "verifiers~=0.5"),
+        ("verifiers~=1!0.3", "1!1", "verifiers~=1!1.0"),
         ("verifiers >=0.1, >=0.3", "0.5", "verifiers >=0.5, >=0.3"),
     ],
 )

@@ -383,8 +383,13 @@ def test_a_required_version_that_is_none_is_unknown(directory: Path) -> None:
         uv.lock(directory)
 
 
-def test_a_uv_that_says_no_version_is_unknown(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_uv_that_says_no_version_is_unknown_where_it_is_asked(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake(directory, "")
     monkeypatch.setenv("PATH", str(directory / "bin"), prepend=os.pathsep)
+    write(directory, "lib")
+    assert uv.lock(directory) is None
+    write(directory, "lib", options='required-version = ">=99"\n')
     with pytest.raises(CouldNotFindOutError, match="does not say which version it is"):
         uv.lock(directory)

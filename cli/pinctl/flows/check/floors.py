@@ -7,12 +7,12 @@ from packaging.version import Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import Scope
-from pinctl.flows.floors import floors_on, manifests_at, too_high
+from pinctl.flows.floors import bounds_among, excluding, floors_on, manifests_at, too_high
 from pinctl.flows.sites import pinned_sites
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
-from pinctl.model.requirement import FloorSite, raised, with_floor
+from pinctl.model.requirement import FloorSite, admitting, raised, with_floor
 from pinctl.tools.toml_source import TomlSource
 
 _UNPUBLISHED = "Private :: Do Not Upload"
@@ -25,8 +25,9 @@ def floor_findings(scope: Scope) -> Iterator[Finding]:
     touched = scope.sole or not scope.touched.isdisjoint(declared.manifests)
     manifests = manifests_at(scope.stack, scope.result)
     for component in scope.stack.pins.components.values():
-        sites = tuple(site for site in floors_on(manifests, component) if site.floor is not None)
-        if not sites or component.skip is not None or not (touched or component.name in moved):
+        bounded = bounds_among(floors_on(manifests, component), component)
+        sites = tuple(site for site in bounded if site.floor is not None)
+        if not bounded or component.skip is not None or not (touched or component.name in moved):
             continue
         place = _pinned(scope, component, manifests)
         if place is None:
@@ -37,9 +38,11 @@ def floor_findings(scope: Scope) -> Iterator[Finding]:
             version = scope.stack.version(component, pin)
         except CouldNotFindOutError as error:
             message = f"could not find out: {error.message}"
-            yield Finding(rule="FLR001", component=component.name, path=path, line=None, message=message, unknown=True)
+            rule = "FLR001" if sites else "FLR005"
+            yield Finding(rule=rule, component=component.name, path=path, line=None, message=message, unknown=True)
         if version is not None:
             yield from _above_pin(component, pin, sites, version)
+            yield from _excluding_pin(component, pin, bounded, version)
         yield from _disagreeing(component, sites, version)
         yield from _development(manifests, component, sites)
 
@@ -51,10 +54,17 @@ def _above_pin(component: Component, pin: Oid, sites: tuple[FloorSite, ...], ver
         yield _finding("FLR001", component, site, message, fix=_command(site, lowered))
 
 
+def _excluding_pin(component: Component, pin: Oid, sites: tuple[FloorSite, ...], version: Version) -> Iterator[Finding]:
+    for site in excluding(sites, version):
+        message = f"{site.text} excludes {version}, the version at pin {pin.short}"
+        moved = admitting(site.text, version)
+        yield _finding("FLR005", component, site, message, fix=_command(site, moved) if moved is not None else None)
+
+
 def _disagreeing(component: Component, sites: tuple[FloorSite, ...], version: Version | None) -> Iterator[Finding]:
     """Compares floors with the highest of them; one that is above the version at pin is no reason to raise others."""
-    highest = max(sites, key=lambda site: site.floor or Version("0"))
-    if highest.floor is None:
+    highest = max(sites, key=lambda site: site.floor or Version("0"), default=None)
+    if highest is None or highest.floor is None:
         return
     wanted = min(highest.floor, Version(version.public)) if version is not None else highest.floor
     for site in sites:

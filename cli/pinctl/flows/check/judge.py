@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
@@ -12,14 +13,18 @@ from pinctl.flows.check.pins import pin_findings
 from pinctl.flows.check.plans import plan_findings
 from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.soundness import soundness_findings
+from pinctl.flows.check.third_party import third_party_findings
 from pinctl.flows.check.waivers import apply_waivers
+from pinctl.flows.floors import manifests_at
 from pinctl.flows.plans import plans_at
 from pinctl.flows.resolve import pulls_of
+from pinctl.flows.sites import entries_of
 from pinctl.flows.stack import REMOTE, Stack
 from pinctl.flows.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid
+from pinctl.model.progress import Listener, Step
 from pinctl.model.rules import RULES
 from pinctl.tools.ci import Announced, announced_range
 from pinctl.tools.git.compose import scratch_commit, staged_tree
@@ -28,20 +33,18 @@ from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
 from pinctl.tools.git.submodules import FILE
 from pinctl.tools.toml_source import read_toml
 
-_REFUSED = frozenset({"PIN001", "PIN002", "PIN003", "PIN004", "PIN005", "PIN006", "PIN008", "FLR001"})
+_REFUSED = frozenset({"PIN001", "PIN002", "PIN003", "PIN004", "PIN005", "PIN006", "PIN008", "FLR001", "FLR005"})
 """The rules that no landing and no bump may break."""
 
-_FAMILIES: tuple[Callable[[Scope], Iterable[Finding]], ...] = (
-    pin_findings,
-    plan_findings,
-    floor_findings,
-    soundness_findings,
-    lock_findings,
-    certificate_findings,
-)
+_Family = Callable[[Scope], Iterable[Finding]]
 
 
-def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> Findings:
+def _silent(text: str, *, step: Step | None = None) -> None:
+    """Hears the progress where nobody wants to."""
+    del text, step
+
+
+def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tell: Listener = _silent) -> Findings:
     """Judges a pull request, or whatever else the two revisions are.
 
     Args:
@@ -49,6 +52,7 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
         base: the tip it would land on; None finds it.
         head: what would land; None finds it.
         asked: what is asked for beyond.
+        tell: hears the progress of what takes long: of running releases.
 
     Raises:
         CouldNotFindOutError: there is no such commit, or the clone is too shallow to say.
@@ -64,7 +68,16 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
             pulls[component] = (*pulls.get(component, ()), *numbers)
     stack = stack.with_pulls(pulls)
     scope = scope_of(stack, judged, asked, plans=plans)
-    findings = [finding for family in _FAMILIES for finding in family(scope)]
+    families: tuple[_Family, ...] = (
+        pin_findings,
+        plan_findings,
+        floor_findings,
+        partial(soundness_findings, tell=tell),
+        lock_findings,
+        third_party_findings,
+        certificate_findings,
+    )
+    findings = [finding for family in families for finding in family(scope)]
     return Findings(
         base=judged.base,
         head=judged.head,
@@ -76,6 +89,8 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked) -> 
 
 def objections_to(stack: Stack, staged: Staged) -> Objections | None:
     """Finds what a check would refuse of a staged commit, before it is published; None where there is nothing.
+
+    What pins.toml waives does not count.
 
     The lock is left out: uv made it a moment ago for this very tree. So is what was wrong with other components before.
     """
@@ -91,6 +106,7 @@ def objections_to(stack: Stack, staged: Staged) -> Objections | None:
         and finding.level is Level.ERROR
         and not (rollback and RULES[finding.rule].trailer)
     ]
+    findings = [item for item in apply_waivers(scope, findings) if item.waived is None and item.rule in _REFUSED]
     objections = tuple(
         Objection(
             kind=ObjectionKind.UNKNOWN_CELL if finding.unknown else ObjectionKind.RULE,
@@ -188,9 +204,16 @@ def _anchored(scope: Scope, finding: Finding) -> Finding:
     return finding
 
 
+def _entries(scope: Scope) -> int:
+    """Counts the pins that stand in manifests."""
+    manifests = manifests_at(scope.stack, scope.result)
+    components = [component for component in scope.stack.pins.components.values() if component.skip is None]
+    return sum(len(entries_of(component, manifest)) for component in components for manifest in manifests)
+
+
 def _judged(scope: Scope) -> tuple[str, ...]:
     which = "" if scope.sole else " that moved"
-    words = [f"{len(scope.moved)} of {len(scope.gitlinks)} pins{which}"]
+    words = [f"{len(scope.moved)} of {len(scope.gitlinks) + _entries(scope)} pins{which}"]
     words += [
         f"not {pin.component.name} ({pin.component.skip})" for pin in scope.moved if pin.component.skip is not None
     ]

@@ -41,6 +41,7 @@ class Asked:
         require_tip: pins must be the tip of their branch.
         staged: judge the index instead of a commit.
         deepen: fetch what a shallow clone lacks of its history.
+        run_releases: judge by running the releases that floors admit, where a plan can.
     """
 
     everything: bool = False
@@ -48,6 +49,7 @@ class Asked:
     require_tip: bool = False
     staged: bool = False
     deepen: bool = False
+    run_releases: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,12 +183,12 @@ def releases_in(
         exclude: the glob of tags that do not.
     """
     merged = () if commit is None else (f"--merged={commit}",)
-    # One of the two names is empty: %(*objectname) is the peeled commit of an annotated tag.
     output = repository.run("for-each-ref", *merged, "--format=%(refname:strip=2)", "refs/tags").text
     found = []
-    for line in output.split("\n"):
-        tag = line
+    for tag in output.split("\n"):
         version = version_of_tag(tag, pattern=pattern, exclude=exclude)
-        if version is not None:
-            found.append(Release(tag=tag, version=version, commit=repository.commit(f"refs/tags/{tag}")))
+        # Peeled all the way: a tag may name a tag. One that names a tree or a file is no release.
+        commit = repository.resolve(f"refs/tags/{tag}") if version is not None else None
+        if version is not None and commit is not None:
+            found.append(Release(tag=tag, version=version, commit=commit))
     return tuple(found)

@@ -115,7 +115,7 @@ def rehearsal_text(staged: Staged) -> RenderableType:
     ]
     lines += [Text(f"  exclude   {member}: no solution with it in the workspace") for member in staged.excluded]
     lines += [Text(f"  lock      {words}") for words in _lock_words(staged.lock)]
-    if bump.plan is not None and bump.plan.contract is not None:
+    if bump.plan is not None and bump.plan.contract is not None and (bump.to_land or bump.moves):
         lines.append(Text("  proof     a certificate beside the plan, once the matrix and the order are proven"))
     return Group(*lines)
 

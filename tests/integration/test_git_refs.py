@@ -6,6 +6,7 @@ import pytest
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
+from pinctl.tools.git.command import shown_url
 from pinctl.tools.git.refs import (
     RefMovedError,
     RemoteRefs,
@@ -17,7 +18,6 @@ from pinctl.tools.git.refs import (
     local_ref,
     move_ref,
     push,
-    shown_url,
 )
 from pinctl.tools.git.repository import Repository
 from support import Git

@@ -13,7 +13,8 @@ import pytest
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git import surroundings
-from pinctl.tools.git.repository import Repository, TreeEntry
+from pinctl.tools.git.objects import TreeEntry
+from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.surroundings import forget_inherited_repository
 from support import Git
 from support.rig import Repo
@@ -276,7 +277,7 @@ def test_a_repository_that_is_forgotten_in_a_circle_leaves_no_process_behind(
     circle: list[Any] = [Repository.open(repo.directory)]
     circle.append(circle)
     assert circle[0].resolve("HEAD") == repo.oid()
-    pid = circle[0]._objects._process.proc.pid
+    pid = circle[0]._objects._process.pid
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         del circle

@@ -15,8 +15,8 @@ from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
+from pinctl.tools.git.command import shown_url
 from pinctl.tools.git.history import ahead_behind, brought_by, contains
-from pinctl.tools.git.refs import shown_url
 from pinctl.tools.git.submodules import FILE, Submodule
 from pinctl.tools.toml_source import read_toml
 

@@ -85,9 +85,7 @@ class ObjectReader:
 class ObjectWriter:
     """Asks one `git hash-object` a kind for files and commits, and one `git mktree` for trees.
 
-    Safe for several threads.
-
-    What is stored is whole at once, and no ref names it.
+    Safe for several threads. What is stored is whole at once, and no ref names it.
     """
 
     def __init__(self, git_dir: Path) -> None:

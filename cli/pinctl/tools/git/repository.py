@@ -60,6 +60,7 @@ class Repository:
         self._objects = ObjectReader(git_dir)
         self._partial: bool | None = None
         self._gitlinks: dict[Oid, dict[str, Oid]] = {}
+        self._known: dict[tuple[str, ...], Completed] = {}
 
     @classmethod
     def open(cls, directory: Path, *, access: Mapping[str, str] | None = None) -> Self:
@@ -104,6 +105,12 @@ class Repository:
             variables.setdefault("GIT_WORK_TREE", str(self.work_tree))
         where = self.work_tree or self.git_dir
         return run_git(where, *arguments, stdin=stdin, env=variables, accept=accept, seconds=seconds)
+
+    def known(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> Completed:
+        """Runs a git command once in a run: one whose answer rests on objects alone, all named by their full ids."""
+        if arguments not in self._known:
+            self._known[arguments] = self.run(*arguments, accept=accept)
+        return self._known[arguments]
 
     def resolve(self, revision: str) -> Oid | None:
         """Returns the commit that a revision names; None where it names none."""

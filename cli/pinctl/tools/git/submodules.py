@@ -44,7 +44,10 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
         return ()
     if entry.mode == _SYMLINK_MODE:
         raise BadInputError(f"{FILE} is a symbolic link at {revision[:7]}, which could name any file of this machine")
-    output = repository.run("config", "--blob", f"{revision}:{FILE}", "-z", "--list").stdout
+    completed = repository.known("config", "--blob", entry.oid, "-z", "--list", accept=(0, 128))
+    if completed.status != 0:
+        raise CouldNotFindOutError(f"git cannot read {FILE} at {revision[:7]}: {completed.stderr.splitlines()[0]}")
+    output = completed.stdout
     lines = (repository.read(revision, FILE) or b"").decode("utf-8", "replace").splitlines()
     sections: dict[str, dict[str, str]] = {}
     for record in output.decode("utf-8", "surrogateescape").split("\0"):

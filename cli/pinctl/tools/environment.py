@@ -84,7 +84,8 @@ def _make(recipe: Recipe, directory: Path) -> None:
         else:
             with scratch() as top:
                 source = recipe.lay_out(top / "source")
-                uv.install(directory, (str(source),), dependencies=recipe.dependencies)
+                # The source is gone afterwards, so nothing in the environment may be a link to it.
+                uv.install(directory, (str(source),), dependencies=recipe.dependencies, editable=False)
             uv.install(directory, recipe.extra)
     except CouldNotFindOutError as error:
         raise CouldNotFindOutError(f"the environment of {recipe.name} cannot be made: {error.message}") from error

@@ -69,6 +69,22 @@ def test_an_environment_has_the_code_and_is_made_once(environments: Path) -> Non
     assert list((environments.parent / "scratch").iterdir()) == []
 
 
+def test_an_editable_dependency_inside_the_source_outlives_the_source() -> None:
+    def lay_out(directory: Path) -> Path:
+        write_project(directory, value="top", dependencies="['inner']")
+        with (directory / "pyproject.toml").open("a") as file:
+            file.write("[tool.uv.sources]\ninner = { path = 'inner', editable = true }\n")
+        inner = write_project(directory / "inner", value="inner")
+        manifest = inner / "pyproject.toml"
+        manifest.write_text(manifest.read_text().replace("name = 'sample'", "name = 'inner'"))
+        (inner / "sample").rename(inner / "inner")
+        return directory
+
+    python = python_for(Recipe(name="sample", identity="sample tree-1", lay_out=lay_out))
+    command = [str(python), "-I", "-c", "import inner, sample; print(inner.VALUE, sample.VALUE, end='')"]
+    assert subprocess.run(command, check=False, capture_output=True, text=True).stdout == "inner top"
+
+
 def test_another_tree_is_another_environment() -> None:
     one = python_for(Recipe(name="sample", identity="sample tree-1", lay_out=Counted("one")))
     two = python_for(Recipe(name="sample", identity="sample tree-2", lay_out=Counted("two")))

@@ -16,7 +16,8 @@ _WORDS = {ExitStatus.YES: ("yes", "green"), ExitStatus.NO: ("no", "red"), ExitSt
 def answer_text(answer: PinAnswer) -> RenderableType:
     """Returns the answer, with everything that speaks against it."""
     cells = [cell for matrix in answer.matrices for cell in matrix.cells]
-    proof = f"{len(cells)} cells run" if cells else "no plan has a contract for it, so no cell was run"
+    count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+    proof = f"{count} run" if cells else "no plan has a contract for it, so no cell was run"
     at = f" at {answer.commit.short}" if answer.commit else ""
     lines = [Text.assemble(_WORDS[answer.status], f": {answer.component}{at}, {proof}")]
     for objection in answer.objections:

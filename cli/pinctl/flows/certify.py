@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from pinctl import __version__
 from pinctl.errors import BadFileError
+from pinctl.flows.modes import Versions
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes
 from pinctl.flows.workspace import pins_path_in
@@ -37,6 +38,7 @@ def certify(
     staged: Staged,
     *,
     axes: Axes,
+    wanted: Versions,
     matrix: Matrix,
     order: OrderProof,
 ) -> Certificate:
@@ -44,7 +46,7 @@ def certify(
     needs = declared_needs(plan, superproject=stack.name)
     pins = staged.bump.pins
     labels = [axes.labels_of(need) or (None, None) for need in needs]
-    variants = (*axes.servers, *axes.clients)
+    variants = (*wanted.servers, *wanted.clients)
     return Certificate(
         plan=plan.name,
         parent=staged.bump.tip,
@@ -94,6 +96,7 @@ def certify(
             "python": f"{platform.python_implementation()} {platform.python_version()}",
             "uv": uv_version(),
         },
+        versions=wanted.compared,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pinctl.flows.certify import certify
 from pinctl.flows.matrix import Tell, run_matrix
-from pinctl.flows.modes import wanted_for_landing
+from pinctl.flows.modes import Versions, wanted_for_landing
 from pinctl.flows.stack import Stack
 from pinctl.flows.variants import Axes, axes_of
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
@@ -22,6 +22,7 @@ class Evidence:
     matrix: Matrix
     order: OrderProof
     axes: Axes
+    wanted: Versions
 
 
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
@@ -39,7 +40,7 @@ def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, 
     )
     # The order asks each cell for what its states need; the matrix, for what any of them needs.
     order = _order(stack, plan, axes, matrix)
-    return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes)
+    return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes, wanted=wanted)
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
@@ -55,7 +56,14 @@ def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
     if objections:
         return Objections(objections=objections)
     certificate = certify(
-        stack, plan, plan.contract, staged, axes=evidence.axes, matrix=evidence.matrix, order=evidence.order
+        stack,
+        plan,
+        plan.contract,
+        staged,
+        axes=evidence.axes,
+        wanted=evidence.wanted,
+        matrix=evidence.matrix,
+        order=evidence.order,
     )
     return Proven(staged=staged, matrix=evidence.matrix, order=evidence.order, certificate=certificate)
 

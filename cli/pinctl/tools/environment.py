@@ -14,6 +14,9 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.tools import uv
 from pinctl.tools.places import cache_directory, scratch
 
+_MANNER = "copied"
+"""How environments are made; another word where that changes, so that those made before are not taken for new ones."""
+
 LayOut = Callable[[Path], Path]
 """Writes source into an empty directory, and returns the directory to install from."""
 
@@ -42,6 +45,7 @@ class Recipe:
     def key(self) -> str:
         """The hash of everything that decides what is in the environment."""
         parts = (
+            _MANNER,
             self.identity,
             *sorted(self.extra),
             str(self.dependencies),

@@ -1,5 +1,6 @@
 """Shows whether a pin may move."""
 
+from textwrap import indent
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -25,7 +26,7 @@ def answer_text(answer: PinAnswer) -> RenderableType:
         lines += [Text(f"      {detail}") for detail in objection.details]
     for cell in answer.bad_cells:
         lines.append(Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}"))
-        lines.append(Text(f"      {cell.reason}"))
+        lines.append(Text(indent(cell.reason, "      ")))
     return Group(*lines)
 
 

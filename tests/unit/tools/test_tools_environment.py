@@ -130,6 +130,28 @@ def test_a_failed_build_leaves_nothing_and_says_why(environments: Path) -> None:
     assert value_in(python_for(without)) == "new"
 
 
+def test_what_failed_is_not_tried_again_in_the_same_run() -> None:
+    tries: list[Path] = []
+
+    def lay_out(directory: Path) -> Path:
+        tries.append(directory)
+        write_project(directory, value="never")
+        (directory / "_backend" / "pure_backend.py").write_text("raise OSError(__file__)\n")
+        return directory
+
+    failed: dict[str, str] = {}
+    recipe = Recipe(name="sample", identity="sample tree-1", lay_out=lay_out)
+    said = []
+    for run in (failed, failed, {}):
+        with pytest.raises(CouldNotFindOutError) as caught:
+            python_for(recipe, failed=run)
+        said.append(caught.value.message)
+    assert len(tries) == 2
+    # The same failure is told in the same words: none is the name of a scratch directory.
+    assert len(set(said)) == 1
+    assert "OSError: ./_backend/pure_backend.py" in said[0]
+
+
 def test_an_interrupted_build_leaves_nothing(environments: Path) -> None:
     def interrupted(directory: Path) -> Path:
         write_project(directory, value="half")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import BadFileError
-from pinctl.flows.conflict import without_members
+from pinctl.flows.staging.conflict import without_members
 from pinctl.tools.toml_source import read_toml
 from support import Pinctl
 from support.rig import Repo, checked

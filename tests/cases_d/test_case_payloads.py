@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 import pytest
 
-from pinctl.flows.cases import Fields, judged, questions
+from pinctl.flows.matrix.cases import Fields, judged, questions
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Probe
 from pinctl.tools.probe import Body, ask_client

@@ -92,7 +92,7 @@ def test_a_branch_that_moves_while_it_is_pushed_is_left_alone(
         commit(remote, LANDING, FOREIGN, parents=(run(remote, "rev-parse", "main"),), files={"mine": "mine\n"})
         push(*arguments, **options)
 
-    monkeypatch.setattr("pinctl.flows.publish.push_ref", late)
+    monkeypatch.setattr("pinctl.flows.landing.publish.push_ref", late)
     result = pinctl("land", "packed-generate", "--push", cwd=demo.superproject)
 
     landing = git(demo.superproject, "rev-parse", LANDING)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.standing import find_revert, find_standing
+from pinctl.flows.superproject.standing import find_revert, find_standing
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.repository import Repository

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pinctl.flows.standing import find_standing, find_twin
+from pinctl.flows.superproject.standing import find_standing, find_twin
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
 from pinctl.tools.git.repository import Repository

@@ -21,7 +21,7 @@ def can_land(
 
     Exits with 1 where it may not, with 3 where that could not be found out.
     """
-    from pinctl.flows.can_land import can_land as find_out
+    from pinctl.flows.landing.can_land import can_land as find_out
     from pinctl.render.can_land import answer_json, answer_text
 
     run = invocation(context)

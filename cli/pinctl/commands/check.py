@@ -57,7 +57,7 @@ def check(
     """
     from pinctl.flows.check.judge import check as judge
     from pinctl.flows.check.scope import Asked
-    from pinctl.flows.workspace import open_stack
+    from pinctl.flows.superproject.workspace import open_stack
     from pinctl.render.reports import as_markdown
 
     if staged and (base is not None or head is not None):

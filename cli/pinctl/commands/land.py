@@ -22,8 +22,8 @@ def land(
 
     Your checkout, index, configuration and current branch are left alone.
     """
-    from pinctl.flows.land import abort
-    from pinctl.flows.land import land as carry_out
+    from pinctl.flows.landing.land import abort
+    from pinctl.flows.landing.land import land as carry_out
     from pinctl.model.landing import Objections
     from pinctl.render.landing import landing_json, landing_text, print_objections
 

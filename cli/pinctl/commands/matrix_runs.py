@@ -11,7 +11,7 @@ from pinctl.errors import BadInputError, ExitStatus
 from pinctl.render.output import Format
 
 if TYPE_CHECKING:
-    from pinctl.flows.choice import Choice
+    from pinctl.flows.matrix.selection import Choice
     from pinctl.model.landing import Objections
     from pinctl.model.matrix import Matrix, Verdict
     from pinctl.model.mode import Mode
@@ -58,7 +58,7 @@ def shard_number(text: str) -> "ShardNumber":
 
 def record_server(run: Invocation, name: str, options: MatrixOptions, directory: Path) -> MatrixOptions:
     """Records a server, and returns what is left to do: to compare clients with the recording, where some are named."""
-    from pinctl.flows.recording import record
+    from pinctl.flows.matrix.recording import record
     from pinctl.render.recording import recording_json, recording_text
 
     recording = record(run.where, name, directory=directory, servers=options.servers)
@@ -73,7 +73,7 @@ def record_server(run: Invocation, name: str, options: MatrixOptions, directory:
 
 def run_whole(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Runs a matrix and prints it."""
-    from pinctl.flows.shards import run_timed
+    from pinctl.flows.matrix.shards import run_timed
     from pinctl.model.landing import Objections
     from pinctl.render.live import live
 
@@ -89,7 +89,7 @@ def run_whole(run: Invocation, name: str, options: MatrixOptions) -> None:
 
 def run_part(run: Invocation, name: str, options: MatrixOptions, number: "ShardNumber") -> None:
     """Runs the part of a matrix that falls to one machine, and prints it."""
-    from pinctl.flows.shards import run_shard
+    from pinctl.flows.matrix.shards import run_shard
     from pinctl.model.landing import Objections
     from pinctl.render.live import live
     from pinctl.render.matrix_markdown import matrix_markdown
@@ -114,7 +114,7 @@ def run_part(run: Invocation, name: str, options: MatrixOptions, number: "ShardN
 
 def list_jobs(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Prints the jobs that would run a matrix on several machines; runs nothing."""
-    from pinctl.flows.shards import lay_out_shards
+    from pinctl.flows.matrix.shards import lay_out_shards
     from pinctl.model.landing import Objections
     from pinctl.render.shards import github_matrix
 
@@ -127,7 +127,7 @@ def list_jobs(run: Invocation, name: str, options: MatrixOptions) -> None:
 
 def merge_parts(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Joins what several machines printed, and prints it as one run would have."""
-    from pinctl.flows.shards import merge_shards
+    from pinctl.flows.matrix.shards import merge_shards
 
     merged = merge_shards(name, options.files, durations=options.durations)
     for number in merged.missing:
@@ -137,7 +137,7 @@ def merge_parts(run: Invocation, name: str, options: MatrixOptions) -> None:
 
 
 def _choose(run: Invocation, name: str, options: MatrixOptions, tell: "Listener") -> "Choice | Objections":
-    from pinctl.flows.choice import choose
+    from pinctl.flows.matrix.selection import choose
 
     return choose(
         run.where,
@@ -184,7 +184,7 @@ def _leave_with(verdict: "Verdict") -> None:
 
 def measure_payloads(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Measures what the payloads cost, and prints that with the plan's budgets."""
-    from pinctl.flows.measure import measure
+    from pinctl.flows.matrix.measure import measure
     from pinctl.model.landing import Objections
     from pinctl.render.live import live
     from pinctl.render.measure import measure_json, measure_text

@@ -14,7 +14,7 @@ def order(
 
     Exits with 1 where the declared order is not safe, with 3 where that could not be found out.
     """
-    from pinctl.flows.land import examine
+    from pinctl.flows.landing.land import examine
     from pinctl.model.landing import Objections
     from pinctl.model.matrix import Verdict
     from pinctl.render.landing import print_objections

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinctl.flows.floors import manifests_at
-from pinctl.flows.sites import PinnedSite, entries_of, site_of
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.floors import manifests_at
+from pinctl.flows.superproject.sites import PinnedSite, entries_of, site_of
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import Entry
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite

@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.check.plans import is_brought
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.sites import component_manifests
+from pinctl.flows.superproject.sites import component_manifests
 from pinctl.model.finding import Finding, Level
 from pinctl.model.lock import Lock, LockChange, compare_packages
 from pinctl.model.oid import Oid

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.flows.moves import Moves, Want, decide_moves
-from pinctl.flows.stack import Stack
+from pinctl.flows.staging.moves import Moves, Want, decide_moves
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan, Objections
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component

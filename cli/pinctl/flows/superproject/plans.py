@@ -3,8 +3,8 @@
 import posixpath
 from pathlib import Path, PurePosixPath
 
-from pinctl.flows.stack import Stack
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.plan import LandingPlan
 from pinctl.tools.plan_file import DIRECTORY, plan_names, read_plan
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.floors import bounds_among, excluding, floors_on, manifests_at, too_high
-from pinctl.flows.sites import pinned_sites
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.floors import bounds_among, excluding, floors_on, manifests_at, too_high
+from pinctl.flows.superproject.sites import pinned_sites
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSite
 from pinctl.model.releases import newest

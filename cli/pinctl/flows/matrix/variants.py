@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinctl.errors import BadFileError, BadInputError, CouldNotFindOutError
-from pinctl.flows.floors import manifests_at
-from pinctl.flows.partway import servers_between
-from pinctl.flows.sites import pinned_sites
-from pinctl.flows.stack import Stack
+from pinctl.flows.matrix.partway import servers_between
+from pinctl.flows.superproject.floors import manifests_at
+from pinctl.flows.superproject.sites import pinned_sites
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.need import Need, State
 from pinctl.model.oid import Oid

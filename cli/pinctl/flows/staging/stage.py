@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pinctl.flows.compose import compose
-from pinctl.flows.conflict import Explanation, explain, without_members
-from pinctl.flows.stack import Stack
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.staging.compose import compose
+from pinctl.flows.staging.conflict import Explanation, explain, without_members
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
 from pinctl.model.lock import LockDiff
 from pinctl.model.oid import Oid

@@ -1,11 +1,11 @@
 """Answers whether one pin may move to a commit, with everything else as it is."""
 
-from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
-from pinctl.flows.matrix import Tell, run_matrix
-from pinctl.flows.resolve import pulls_of, waiting_constraints
-from pinctl.flows.stage import stage
-from pinctl.flows.workspace import open_stack
+from pinctl.flows.matrix.run import Tell, run_matrix
+from pinctl.flows.staging.bump import BumpOptions, resolve_bump
+from pinctl.flows.staging.resolve import pulls_of, waiting_constraints
+from pinctl.flows.staging.stage import stage
+from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.answer import PinAnswer
 from pinctl.model.landing import Objections
 from pinctl.model.need import spared_matrix

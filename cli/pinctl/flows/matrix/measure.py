@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.flows.cases import Fields, judged, needed_fields
-from pinctl.flows.choice import Choice
-from pinctl.flows.matrix import Tell, client_recipe, code_recipe
+from pinctl.flows.matrix.cases import Fields, judged, needed_fields
+from pinctl.flows.matrix.run import Tell, client_recipe, code_recipe
+from pinctl.flows.matrix.selection import Choice
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import AFTER, BEFORE, Figures, Measured
 from pinctl.model.variant import Client, Code, Release, Server, Wire
@@ -55,7 +55,7 @@ def measure(choice: Choice, *, tell: Tell) -> Measured:
     """
     _refuse_what_cannot_be_measured(choice)
     # Imported here: the wire forms bring numpy, and other flows need neither.
-    from pinctl.flows.form_figures import reference_figures  # noqa: PLC0415
+    from pinctl.flows.matrix.form_figures import reference_figures  # noqa: PLC0415
     from pinctl.wire.cases import CASES  # noqa: PLC0415
 
     measuring = choice.contract.measuring
@@ -214,7 +214,7 @@ def _reference_body(form: Wire, figures: Figures, case: "Case") -> Body:
 
 
 def _server(run: _Run, server: Code) -> tuple[Figures, Body]:
-    from pinctl.flows.form_figures import parsed_objects  # noqa: PLC0415
+    from pinctl.flows.matrix.form_figures import parsed_objects  # noqa: PLC0415
 
     figures, python = Figures(server=server.label, verdict=Verdict.UNKNOWN), run.pythons[server]
     if isinstance(python, str):

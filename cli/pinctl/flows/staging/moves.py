@@ -7,9 +7,9 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.floors import floors_on, manifests_at
-from pinctl.flows.sites import PinnedSite, pinned_sites, target_of
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.floors import floors_on, manifests_at
+from pinctl.flows.superproject.sites import PinnedSite, pinned_sites, target_of
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import EntryKind, Target, moved_text
 from pinctl.model.landing import Landed, Objection, ObjectionKind, PinMove
 from pinctl.model.oid import Oid

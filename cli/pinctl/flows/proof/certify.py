@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 
 from pinctl import __version__
 from pinctl.errors import BadFileError
-from pinctl.flows.stack import Stack
-from pinctl.flows.variants import Axes
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.matrix.variants import Axes
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.certificate import Certificate, CertifiedCell, CertifiedNeed, Inputs
 from pinctl.model.landing import Staged
 from pinctl.model.matrix import Matrix

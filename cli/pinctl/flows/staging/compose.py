@@ -11,9 +11,9 @@ from pathlib import Path
 from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.sites import entries_of
-from pinctl.flows.stack import Stack
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.superproject.sites import entries_of
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.entry import EntryMove, Target
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
 from pinctl.model.oid import Oid

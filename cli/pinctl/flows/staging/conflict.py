@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
-from pinctl.flows.sites import component_manifests
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.sites import component_manifests
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan
 from pinctl.model.oid import Oid
 from pinctl.model.requirement import distribution_of

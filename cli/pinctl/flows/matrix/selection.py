@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pinctl.errors import BadInputError
-from pinctl.flows.matrix import Tell
-from pinctl.flows.modes import versions_of, wanted_for_landing
-from pinctl.flows.resolve import pulls_of, resolve
-from pinctl.flows.stack import Stack
-from pinctl.flows.stage import stage
-from pinctl.flows.variants import Axes, axes_of, named_clients, named_servers
-from pinctl.flows.workspace import open_stack, require_pins
+from pinctl.flows.matrix.modes import versions_of, wanted_for_landing
+from pinctl.flows.matrix.run import Tell
+from pinctl.flows.matrix.variants import Axes, axes_of, named_clients, named_servers
+from pinctl.flows.staging.resolve import pulls_of, resolve
+from pinctl.flows.staging.stage import stage
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import open_stack, require_pins
 from pinctl.model.landing import Objections
 from pinctl.model.mode import Mode
 from pinctl.model.plan import Constraint, Contract, LandingPlan

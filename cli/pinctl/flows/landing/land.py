@@ -3,17 +3,17 @@
 from dataclasses import replace
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.bump import BumpOptions, resolve_bump
 from pinctl.flows.check.judge import objections_to
-from pinctl.flows.choice import contract_of
-from pinctl.flows.matrix import Tell
-from pinctl.flows.message import heading_of, heading_of_plan
-from pinctl.flows.prove import Evidence, gather, prove
-from pinctl.flows.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
-from pinctl.flows.resolve import pulls_of, resolve
-from pinctl.flows.stack import Stack
-from pinctl.flows.stage import dirty_target_files, stage
-from pinctl.flows.workspace import open_stack, require_pins
+from pinctl.flows.landing.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
+from pinctl.flows.matrix.run import Tell
+from pinctl.flows.matrix.selection import contract_of
+from pinctl.flows.proof.prove import Evidence, gather, prove
+from pinctl.flows.staging.bump import BumpOptions, resolve_bump
+from pinctl.flows.staging.message import heading_of, heading_of_plan
+from pinctl.flows.staging.resolve import pulls_of, resolve
+from pinctl.flows.staging.stage import dirty_target_files, stage
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import open_stack, require_pins
 from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
 from pinctl.model.plan import LandingPlan
 from pinctl.model.where import Where

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.pins import Component, RequirementSite
 from pinctl.model.requirement import FloorSite, excludes, is_bare
 from pinctl.tools.manifest import floor_sites

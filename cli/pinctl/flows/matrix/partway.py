@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pinctl.flows.compose import Composed, compose
-from pinctl.flows.stack import Stack
+from pinctl.flows.staging.compose import Composed, compose
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan
 from pinctl.model.need import State
 from pinctl.model.order import claimed_needs

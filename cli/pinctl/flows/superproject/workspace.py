@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
 from pinctl.model.where import Where
 from pinctl.tools.git.repository import Repository

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinctl.flows.certify import certify
-from pinctl.flows.matrix import Tell, run_matrix
-from pinctl.flows.modes import wanted_for_landing
-from pinctl.flows.stack import Stack
-from pinctl.flows.variants import Axes, axes_of
+from pinctl.flows.matrix.modes import wanted_for_landing
+from pinctl.flows.matrix.run import Tell, run_matrix
+from pinctl.flows.matrix.variants import Axes, axes_of
+from pinctl.flows.proof.certify import certify
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Proven, Staged
 from pinctl.model.matrix import Cell, Matrix, Verdict
 from pinctl.model.need import Need, spared_matrix

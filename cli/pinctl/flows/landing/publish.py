@@ -1,10 +1,10 @@
 """Publishes a proven landing: one commit, and one ref moved from where it was expected to be."""
 
 from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
-from pinctl.flows.certify import is_as_certified, with_certificate
-from pinctl.flows.compose import compose
-from pinctl.flows.message import commit_message, is_landing, is_same_landing
-from pinctl.flows.stack import REMOTE, Stack
+from pinctl.flows.proof.certify import is_as_certified, with_certificate
+from pinctl.flows.staging.compose import compose
+from pinctl.flows.staging.message import commit_message, is_landing, is_same_landing
+from pinctl.flows.superproject.stack import REMOTE, Stack
 from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Objections, Proven
 from pinctl.model.oid import Oid
 from pinctl.tools.git.compose import commit_tree

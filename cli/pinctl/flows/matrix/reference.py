@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pinctl.flows.asking import Sent
+from pinctl.flows.matrix.asking import Sent
 from pinctl.model.judgement import Decoded
 from pinctl.model.plan import Contract
 from pinctl.wire.forms import FORMS, decode_field

@@ -1,10 +1,10 @@
 """Resolves a landing plan: which changes have landed, as what, and to which commits the pins must move."""
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.message import change_trailer
-from pinctl.flows.moves import Moves, Want, decide_moves, newest_of
-from pinctl.flows.stack import Stack
-from pinctl.flows.standing import find_revert, find_standing
+from pinctl.flows.staging.message import change_trailer
+from pinctl.flows.staging.moves import Moves, Want, decide_moves, newest_of
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.standing import find_revert, find_standing
 from pinctl.model.landing import BumpPlan, Landed, Objection, ObjectionKind, Objections, ToLand
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component

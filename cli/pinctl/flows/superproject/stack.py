@@ -6,7 +6,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.standing import find_standing
+from pinctl.flows.superproject.standing import find_standing
 from pinctl.model.landing import Staged
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, Pins

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.asking import Sent, bodies_of, decoded_by
-from pinctl.flows.cases import Fields, judged, needed_fields, questions
-from pinctl.flows.stack import Stack
-from pinctl.flows.steps import Clock, Steps
-from pinctl.flows.strictness import controls_for, told
+from pinctl.flows.matrix.asking import Sent, bodies_of, decoded_by
+from pinctl.flows.matrix.cases import Fields, judged, needed_fields, questions
+from pinctl.flows.matrix.steps import Clock, Steps
+from pinctl.flows.matrix.strictness import controls_for, told
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.judgement import Decoded
 from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.plan import Contract, LandingPlan, Probe
@@ -118,7 +118,7 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
     """Returns what a server sends for each case, or why it cannot be asked."""
     match server:
         case Wire() | Recorded() | Live():
-            from pinctl.flows.serving import bodies_served  # noqa: PLC0415
+            from pinctl.flows.matrix.serving import bodies_served  # noqa: PLC0415
 
             return bodies_served(server, run.cases, seconds=run.contract.server.seconds)
         case Code():
@@ -212,7 +212,7 @@ def _judged_cell(run: _Run, server: Server, client: Client, bodies: Mapping[str,
 
 def _fields_of(run: _Run, client: Client) -> Fields:
     if isinstance(client, Wire):
-        from pinctl.flows.reference import fields_read  # noqa: PLC0415
+        from pinctl.flows.matrix.reference import fields_read  # noqa: PLC0415
 
         return Fields(reads=fields_read(client.form, run.contract))
     probe = run.contract.clients[client.component]
@@ -221,7 +221,7 @@ def _fields_of(run: _Run, client: Client) -> Fields:
 
 def _decoded(run: _Run, client: Client, sent: Sent, only: Mapping[str, str]) -> Mapping[str, Mapping[str, Decoded]]:
     if isinstance(client, Wire):
-        from pinctl.flows.reference import read_by_form  # noqa: PLC0415
+        from pinctl.flows.matrix.reference import read_by_form  # noqa: PLC0415
 
         return read_by_form(client.form, run.contract, sent)
     probe = run.contract.clients[client.component]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.stack import Stack
-from pinctl.flows.variants import Axes
+from pinctl.flows.matrix.variants import Axes
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import Staged
 from pinctl.model.mode import Mode, required_pairs
 from pinctl.model.oid import Oid

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.flows.choice import contract_of
-from pinctl.flows.matrix import responses_of_code
-from pinctl.flows.resolve import pulls_of
-from pinctl.flows.serving import ask_live, bodies_served, truths_of
-from pinctl.flows.stack import Stack
-from pinctl.flows.variants import named_servers
-from pinctl.flows.workspace import open_stack, require_pins
+from pinctl.flows.matrix.run import responses_of_code
+from pinctl.flows.matrix.selection import contract_of
+from pinctl.flows.matrix.serving import ask_live, bodies_served, truths_of
+from pinctl.flows.matrix.variants import named_servers
+from pinctl.flows.staging.resolve import pulls_of
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import open_stack, require_pins
 from pinctl.model.plan import Contract
 from pinctl.model.recording import Recording, Response
 from pinctl.model.variant import Code, Live, Recorded, Server, Wire, parse_spec

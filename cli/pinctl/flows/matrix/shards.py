@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pinctl import __version__
 from pinctl.errors import BadInputError
-from pinctl.flows.choice import Choice
-from pinctl.flows.matrix import Tell, run_matrix
-from pinctl.flows.steps import Clock
+from pinctl.flows.matrix.run import Tell, run_matrix
+from pinctl.flows.matrix.selection import Choice
+from pinctl.flows.matrix.steps import Clock
 from pinctl.model.matrix import Matrix
 from pinctl.model.need import spared_matrix
 from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from packaging.version import Version
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import Entry, EntryKind, Target
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, PinSite, RequirementSite, SourceSite

@@ -11,7 +11,7 @@ from pinctl.errors import BadInputError, ExitStatus
 from pinctl.render.output import Format
 
 if TYPE_CHECKING:
-    from pinctl.flows.matrix.selection import Choice
+    from pinctl.flows.matrix.selection import Selection
     from pinctl.model.landing import Objections
     from pinctl.model.matrix import Matrix, Verdict
     from pinctl.model.mode import Mode
@@ -78,8 +78,12 @@ def run_whole(run: Invocation, name: str, options: MatrixOptions) -> None:
     from pinctl.render.live import live
 
     with live(run.output) as tell:
-        choice = _choose(run, name, options, tell)
-        found = choice if isinstance(choice, Objections) else run_timed(choice, durations=options.durations, tell=tell)
+        selection = _select(run, name, options, tell)
+        found = (
+            selection
+            if isinstance(selection, Objections)
+            else run_timed(selection, durations=options.durations, tell=tell)
+        )
     if isinstance(found, Objections):
         _object(run, found, options)
         return
@@ -96,11 +100,11 @@ def run_part(run: Invocation, name: str, options: MatrixOptions, number: "ShardN
     from pinctl.render.shards import shard_json, shard_text
 
     with live(run.output) as tell:
-        choice = _choose(run, name, options, tell)
+        selection = _select(run, name, options, tell)
         found = (
-            choice
-            if isinstance(choice, Objections)
-            else run_shard(choice, number, durations=options.durations, tell=tell)
+            selection
+            if isinstance(selection, Objections)
+            else run_shard(selection, number, durations=options.durations, tell=tell)
         )
     if isinstance(found, Objections):
         _object(run, found, options)
@@ -118,11 +122,11 @@ def list_jobs(run: Invocation, name: str, options: MatrixOptions) -> None:
     from pinctl.model.landing import Objections
     from pinctl.render.shards import github_matrix
 
-    choice = _choose(run, name, options, run.output.progress)
-    if isinstance(choice, Objections):
-        _object(run, choice, options)
+    selection = _select(run, name, options, run.output.progress)
+    if isinstance(selection, Objections):
+        _object(run, selection, options)
         return
-    run.output.plain(github_matrix(lay_out_shards(choice, options.shards, durations=options.durations)))
+    run.output.plain(github_matrix(lay_out_shards(selection, options.shards, durations=options.durations)))
 
 
 def merge_parts(run: Invocation, name: str, options: MatrixOptions) -> None:
@@ -136,10 +140,10 @@ def merge_parts(run: Invocation, name: str, options: MatrixOptions) -> None:
     _leave_with(merged.verdict)
 
 
-def _choose(run: Invocation, name: str, options: MatrixOptions, tell: "Listener") -> "Choice | Objections":
-    from pinctl.flows.matrix.selection import choose
+def _select(run: Invocation, name: str, options: MatrixOptions, tell: "Listener") -> "Selection | Objections":
+    from pinctl.flows.matrix.selection import select
 
-    return choose(
+    return select(
         run.where,
         name,
         servers=options.servers,
@@ -192,8 +196,8 @@ def measure_payloads(run: Invocation, name: str, options: MatrixOptions) -> None
     if options.output_format is MatrixFormat.MARKDOWN:
         raise BadInputError("--measure prints text or json", hint="--format json")
     with live(run.output) as tell:
-        choice = _choose(run, name, options, tell)
-        found = choice if isinstance(choice, Objections) else measure(choice, tell=tell)
+        selection = _select(run, name, options, tell)
+        found = selection if isinstance(selection, Objections) else measure(selection, tell=tell)
     if isinstance(found, Objections):
         _object(run, found, options)
         return

@@ -1,7 +1,7 @@
 """Answers whether one pin may move to a commit, with everything else as it is."""
 
 from pinctl.flows.check.judge import objections_to
-from pinctl.flows.matrix.run import Tell, run_matrix
+from pinctl.flows.matrix.run import run_matrix
 from pinctl.flows.staging.bump import BumpOptions, resolve_bump
 from pinctl.flows.staging.resolve import pulls_of, waiting_constraints
 from pinctl.flows.staging.stage import stage
@@ -9,12 +9,13 @@ from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.answer import PinAnswer
 from pinctl.model.landing import Objections
 from pinctl.model.need import spared_matrix
+from pinctl.model.progress import Listener
 from pinctl.model.variant import Code
 from pinctl.model.where import Where
 from pinctl.tools.plan_file import plan_names, read_plan
 
 
-def can_land(where: Where, spec: str, *, tell: Tell) -> PinAnswer:
+def can_land(where: Where, spec: str, *, tell: Listener) -> PinAnswer:
     """Finds out whether a component's pin may move to a commit.
 
     It is staged as a bump, judged by the rules, and its client run against the server that stands on the target.

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.judge import objections_to
 from pinctl.flows.landing.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
-from pinctl.flows.matrix.run import Tell
 from pinctl.flows.matrix.selection import contract_of
 from pinctl.flows.proof.prove import Evidence, gather, prove
 from pinctl.flows.staging.bump import BumpOptions, resolve_bump
@@ -16,6 +15,7 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import open_stack, require_pins
 from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
 from pinctl.model.plan import LandingPlan
+from pinctl.model.progress import Listener
 from pinctl.model.where import Where
 from pinctl.tools import uv
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
@@ -36,7 +36,7 @@ def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Stage
 
 
 def land(
-    where: Where, name: str, *, onto: str | None, exclude_conflicting: bool, with_push: bool, tell: Tell
+    where: Where, name: str, *, onto: str | None, exclude_conflicting: bool, with_push: bool, tell: Listener
 ) -> Landing | Objections:
     """Resolves, stages, proves and publishes a plan.
 
@@ -68,7 +68,7 @@ def land(
 
 
 def bump_pins(
-    where: Where, specs: tuple[str, ...], *, how: BumpOptions, with_push: bool, tell: Tell
+    where: Where, specs: tuple[str, ...], *, how: BumpOptions, with_push: bool, tell: Listener
 ) -> Landing | Objections:
     """Bumps pins without a plan: resolves, stages and publishes, as `land` does.
 
@@ -89,7 +89,7 @@ def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> 
     return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
 
 
-def examine(where: Where, name: str, *, onto: str | None, tell: Tell) -> Evidence | Objections:
+def examine(where: Where, name: str, *, onto: str | None, tell: Listener) -> Evidence | Objections:
     """Stages a plan and gathers its matrix and order proof, whatever they say."""
     stack, plan = _open(where, name)
     contract = contract_of(plan)
@@ -122,7 +122,7 @@ def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
     return open_stack(where).with_pulls(pulls_of(plan)), plan
 
 
-def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> Landing | Objections:
+def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Listener) -> Landing | Objections:
     if with_push:
         require_remote(stack)
     landing = existing_landing(stack, bump) or _make(stack, bump, tell=tell)
@@ -131,7 +131,7 @@ def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Tell) -> 
     return replace(landing, pushed=push(stack, landing, heading_of(bump)))
 
 
-def _make(stack: Stack, bump: BumpPlan, *, tell: Tell) -> Landing | Objections:
+def _make(stack: Stack, bump: BumpPlan, *, tell: Listener) -> Landing | Objections:
     taken = branch_in_the_way(stack, branch_of(bump.name), heading_of(bump))
     if taken is not None:
         return Objections(objections=(taken,))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields
-from pinctl.flows.matrix.run import Tell, client_recipe, code_recipe
-from pinctl.flows.matrix.selection import Choice
+from pinctl.flows.matrix.run import client_recipe, code_recipe
+from pinctl.flows.matrix.selection import Selection
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import AFTER, BEFORE, Figures, Measured
+from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Release, Server, Wire
 from pinctl.tools.environment import Recipe, python_for
 from pinctl.tools.probe import Body, measure_client, measure_server
@@ -34,45 +35,45 @@ class _Run:
         pythons: the interpreter of each variant's environment, or why there is none.
     """
 
-    choice: Choice
+    selection: Selection
     case: "Case"
     pythons: Mapping[Server | Client, Path | str]
-    tell: Tell
+    tell: Listener
 
 
-def measure(choice: Choice, *, tell: Tell) -> Measured:
+def measure(selection: Selection, *, tell: Listener) -> Measured:
     """Measures a plan's case, and judges nothing yet.
 
     Code is measured in its own environment, one process at a time, so that none is slowed down by another. Nothing of
     it is kept: a time of another day is no answer.
 
     Args:
-        choice: what to measure; where the user named no servers, every wire form too.
+        selection: what to measure; where the user named no servers, every wire form too.
         tell: hears the progress.
 
     Raises:
         BadInputError: a variant is none that could be measured.
     """
-    _refuse_what_cannot_be_measured(choice)
+    _refuse_what_cannot_be_measured(selection)
     # Imported here: the wire forms bring numpy, and other flows need neither.
     from pinctl.flows.matrix.form_figures import reference_figures  # noqa: PLC0415
     from pinctl.wire.cases import CASES  # noqa: PLC0415
 
-    measuring = choice.contract.measuring
+    measuring = selection.contract.measuring
     case = _without(CASES[measuring.case], measuring.without)
-    pairs = _pairs(choice, case)
-    run = _Run(choice=choice, case=case, pythons=_pythons(choice, pairs, tell), tell=tell)
-    reference = {form: reference_figures(form.form, case, repeat=REPEAT) for form in _forms(choice)}
+    pairs = _pairs(selection, case)
+    run = _Run(selection=selection, case=case, pythons=_pythons(selection, pairs, tell), tell=tell)
+    reference = {form: reference_figures(form.form, case, repeat=REPEAT) for form in _forms(selection)}
     figures = {form: encoder for form, (encoder, _) in reference.items()}
     code: dict[Server, Figures] = {}
     sent: dict[Server, Body] = {
         server: _reference_body(server, figures[server], case) for server, _ in pairs if isinstance(server, Wire)
     }
-    for server in choice.servers:
+    for server in selection.servers:
         if isinstance(server, Code):
             code[server], sent[server] = _server(run, server)
     return Measured(
-        plan=choice.plan.name,
+        plan=selection.plan.name,
         case=case.name,
         tokens=len(case.token_ids),
         without=measuring.without,
@@ -82,19 +83,19 @@ def measure(choice: Choice, *, tell: Tell) -> Measured:
             *(_client(run, server, client, sent[server]) for server, client in pairs),
             *(decoder for _, decoder in reference.values()),
         ),
-        names={**_names(choice), **{form.label: form.label for form in figures}},
-        judging=_judging(choice),
-        named_servers=choice.named_servers,
-        named_clients=choice.named_clients,
+        names={**_names(selection), **{form.label: form.label for form in figures}},
+        judging=_judging(selection),
+        named_servers=selection.named_servers,
+        named_clients=selection.named_clients,
         budgets=measuring.budgets,
     )
 
 
-def _refuse_what_cannot_be_measured(choice: Choice) -> None:
-    for server in choice.servers:
+def _refuse_what_cannot_be_measured(selection: Selection) -> None:
+    for server in selection.servers:
         if not isinstance(server, Code | Wire):
             raise BadInputError(f"--server {server.label} cannot be measured: its work is done elsewhere")
-    for client in choice.clients:
+    for client in selection.clients:
         if isinstance(client, Wire):
             raise BadInputError(
                 f"--client {client.label} cannot be measured beside other servers than its own form",
@@ -110,20 +111,20 @@ def _without(case: "Case", fields: tuple[str, ...]) -> "Case":
     )
 
 
-def _forms(choice: Choice) -> tuple[Wire, ...]:
+def _forms(selection: Selection) -> tuple[Wire, ...]:
     """Returns the wire forms to measure: all of them, or those that are named, by the user and by budgets."""
     from pinctl.wire.forms import FORMS  # noqa: PLC0415
 
-    if not choice.named_servers:
+    if not selection.named_servers:
         return tuple(Wire(form=form) for form in FORMS)
-    named = [server for server in choice.servers if isinstance(server, Wire)]
-    return tuple(dict.fromkeys([*named, *_budgeted(choice)]))
+    named = [server for server in selection.servers if isinstance(server, Wire)]
+    return tuple(dict.fromkeys([*named, *_budgeted(selection)]))
 
 
-def _budgeted(choice: Choice) -> dict[Wire, set[str]]:
+def _budgeted(selection: Selection) -> dict[Wire, set[str]]:
     """Returns the wire forms that budgets name, each with the components that shall read it."""
     found: dict[Wire, set[str]] = {}
-    for budget in choice.contract.measuring.budgets:
+    for budget in selection.contract.measuring.budgets:
         for word in (budget.of, budget.against):
             if word not in {BEFORE, AFTER}:
                 form = Wire(form=word.removeprefix("wire:"))
@@ -131,20 +132,20 @@ def _budgeted(choice: Choice) -> dict[Wire, set[str]]:
     return found
 
 
-def _pairs(choice: Choice, case: "Case") -> Pairs:
+def _pairs(selection: Selection, case: "Case") -> Pairs:
     """Returns who reads whom: every named pair; of a landing, the cells that its declared order needs."""
-    pairs = [(server, client) for client in choice.clients for server in choice.servers]
-    if choice.axes is not None and not (choice.named_servers or choice.named_clients):
-        required = choice.axes.required(choice.plan, superproject=choice.stack.name if choice.stack else "")
+    pairs = [(server, client) for client in selection.clients for server in selection.servers]
+    if selection.axes is not None and not (selection.named_servers or selection.named_clients):
+        required = selection.axes.required(selection.plan, superproject=selection.stack.name if selection.stack else "")
         pairs = [(server, client) for server, client in pairs if (server.label, client.label) in required]
-    judging = _judging(choice)
+    judging = _judging(selection)
     pairs += [
         (form, client)
-        for form, components in _budgeted(choice).items()
-        for client in choice.clients
+        for form, components in _budgeted(selection).items()
+        for client in selection.clients
         if client.component in components and client.label in judging.get(client.component, ())
     ]
-    probes = choice.contract.clients
+    probes = selection.contract.clients
     # A client that needs no field of the case does nothing that could be measured.
     return tuple(
         (server, client)
@@ -153,31 +154,31 @@ def _pairs(choice: Choice, case: "Case") -> Pairs:
     )
 
 
-def _names(choice: Choice) -> dict[str, str]:
+def _names(selection: Selection) -> dict[str, str]:
     """Returns the labels of the servers without and with the plan's own changes, where they are measured."""
-    if choice.axes is None or choice.named_servers:
+    if selection.axes is None or selection.named_servers:
         return {}
-    server_of = choice.axes.server_of
+    server_of = selection.axes.server_of
     last = max(server_of, key=len)
     first = min(server_of, key=len)
     return {AFTER: server_of[last].label, **({BEFORE: server_of[first].label} if first != last else {})}
 
 
-def _judging(choice: Choice) -> dict[str, tuple[str, ...]]:
+def _judging(selection: Selection) -> dict[str, tuple[str, ...]]:
     """Returns the clients that budgets are judged by: those that are named; of a landing, those that it pins."""
-    if choice.axes is None or choice.named_clients:
-        clients = choice.clients
+    if selection.axes is None or selection.named_clients:
+        clients = selection.clients
     else:
-        clients = tuple(client for (_, new), client in choice.axes.client_of.items() if new)
+        clients = tuple(client for (_, new), client in selection.axes.client_of.items() if new)
     labels: dict[str, tuple[str, ...]] = {}
     for client in clients:
         labels[client.component] = (*labels.get(client.component, ()), client.label)
     return labels
 
 
-def _pythons(choice: Choice, pairs: Pairs, tell: Tell) -> dict[Server | Client, Path | str]:
+def _pythons(selection: Selection, pairs: Pairs, tell: Listener) -> dict[Server | Client, Path | str]:
     """Makes all environments before anything is measured."""
-    stack, contract = choice.stack, choice.contract
+    stack, contract = selection.stack, selection.contract
     clients = tuple(dict.fromkeys(client for _, client in pairs))
     if stack is not None:
         # Before any thread starts: each remote is asked once.
@@ -200,7 +201,7 @@ def _pythons(choice: Choice, pairs: Pairs, tell: Tell) -> dict[Server | Client, 
         tell(f"environment of {variant.label}: ready")
         return python
 
-    variants = [*(server for server in choice.servers if isinstance(server, Code)), *clients]
+    variants = [*(server for server in selection.servers if isinstance(server, Code)), *clients]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         return dict(zip(variants, pool.map(made, variants), strict=True))
 
@@ -219,7 +220,7 @@ def _server(run: _Run, server: Code) -> tuple[Figures, Body]:
     figures, python = Figures(server=server.label, verdict=Verdict.UNKNOWN), run.pythons[server]
     if isinstance(python, str):
         return replace(figures, reason=python), Body(failure=python)
-    body, sample = measure_server(run.choice.contract.server, python, run.case.truth(), repeat=REPEAT)
+    body, sample = measure_server(run.selection.contract.server, python, run.case.truth(), repeat=REPEAT)
     run.tell(f"server {server.label}: measured")
     if body.text is None or sample.failure is not None:
         return replace(figures, reason=body.failure or sample.failure or ""), body
@@ -230,7 +231,7 @@ def _server(run: _Run, server: Code) -> tuple[Figures, Body]:
 
 def _client(run: _Run, server: Server, client: Client, body: Body) -> Figures:
     figures = Figures(server=server.label, client=client.label, verdict=Verdict.UNKNOWN)
-    python, probe = run.pythons[client], run.choice.contract.clients[client.component]
+    python, probe = run.pythons[client], run.selection.contract.clients[client.component]
     if isinstance(python, str) or body.text is None:
         return replace(figures, reason=python if isinstance(python, str) else body.failure or "no body")
     # Only what it needs of this case: to find that a field is not there is no work.

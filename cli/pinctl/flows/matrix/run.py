@@ -26,9 +26,6 @@ from pinctl.tools.probe import Body
 if TYPE_CHECKING:
     from pinctl.wire.case import Case
 
-Tell = Listener
-"""Hears what is going on."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
@@ -49,7 +46,7 @@ def run_matrix(
     servers: tuple[Server, ...],
     clients: tuple[Client, ...],
     required: frozenset[tuple[str, str]] | None,
-    tell: Tell,
+    tell: Listener,
     clock: Clock | None = None,
 ) -> Matrix:
     """Runs every server variant against every client variant.

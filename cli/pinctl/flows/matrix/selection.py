@@ -1,11 +1,10 @@
-"""Chooses what a matrix is about: a plan with its contract, and the variants of its landing or those that are named."""
+"""Selects what a matrix is about: a plan with its contract, and the variants of its landing or those that are named."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pinctl.errors import BadInputError
 from pinctl.flows.matrix.modes import versions_of, wanted_for_landing
-from pinctl.flows.matrix.run import Tell
 from pinctl.flows.matrix.variants import Axes, axes_of, named_clients, named_servers
 from pinctl.flows.staging.resolve import pulls_of, resolve
 from pinctl.flows.staging.stage import stage
@@ -14,13 +13,14 @@ from pinctl.flows.superproject.workspace import open_stack, require_pins
 from pinctl.model.landing import Objections
 from pinctl.model.mode import Mode
 from pinctl.model.plan import Constraint, Contract, LandingPlan
+from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Server, parse_spec
 from pinctl.model.where import Where
 from pinctl.tools.plan_file import read_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Selection:
     """What is compared.
 
     Attributes:
@@ -51,17 +51,17 @@ class Choice:
         return frozenset(self.waits)
 
 
-def choose(
+def select(
     where: Where,
     name: str,
     *,
     servers: tuple[str, ...],
     clients: tuple[str, ...],
     onto: str | None,
-    tell: Tell,
+    tell: Listener,
     say: Callable[[str], None],
     mode: Mode | None = None,
-) -> Choice | Objections:
+) -> Selection | Objections:
     """Reads a plan, and stages it where an axis is not named.
 
     No checkout of the superproject is needed where none of the variants is code.
@@ -86,8 +86,8 @@ def choose(
     specs = [parse_spec(text) for text in (*servers, *clients)]
     needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
     stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
-    chosen_servers = named_servers(servers, stack, pins.superproject.name)
-    chosen_clients = named_clients(clients, stack, pins, contract, say=say)
+    selected_servers = named_servers(servers, stack, pins.superproject.name)
+    selected_clients = named_clients(clients, stack, pins, contract, say=say)
     axes, waits = None, {}
     if stack is not None and (not servers or not clients):
         tell(f"resolving {name}")
@@ -102,14 +102,14 @@ def choose(
             else versions_of(stack, plan, contract, staged, axes, mode=mode)
         )
         waits = dict(wanted.waits)
-        chosen_servers, chosen_clients = chosen_servers or wanted.servers, chosen_clients or wanted.clients
-    return Choice(
+        selected_servers, selected_clients = selected_servers or wanted.servers, selected_clients or wanted.clients
+    return Selection(
         stack=stack,
         plan=plan,
         contract=contract,
         # Who names a variant twice asks for it once.
-        servers=tuple(dict.fromkeys(chosen_servers)),
-        clients=tuple(dict.fromkeys(chosen_clients)),
+        servers=tuple(dict.fromkeys(selected_servers)),
+        clients=tuple(dict.fromkeys(selected_clients)),
         axes=axes,
         named_servers=bool(servers),
         named_clients=bool(clients),

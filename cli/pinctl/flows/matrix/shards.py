@@ -9,11 +9,12 @@ from pathlib import Path
 
 from pinctl import __version__
 from pinctl.errors import BadInputError
-from pinctl.flows.matrix.run import Tell, run_matrix
-from pinctl.flows.matrix.selection import Choice
+from pinctl.flows.matrix.run import run_matrix
+from pinctl.flows.matrix.selection import Selection
 from pinctl.flows.matrix.steps import Clock
 from pinctl.model.matrix import Matrix
 from pinctl.model.need import spared_matrix
+from pinctl.model.progress import Listener
 from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated
 from pinctl.model.variant import Client, Code, Recorded, Server
 from pinctl.tools.recording import INDEX
@@ -31,33 +32,33 @@ class Timed:
     seconds: Mapping[str, float]
 
 
-def run_timed(choice: Choice, *, durations: Path | None, tell: Tell) -> Matrix:
+def run_timed(selection: Selection, *, durations: Path | None, tell: Listener) -> Matrix:
     """Runs a whole matrix, and brings a file of durations up to date where one is named."""
     before = read_durations(durations) if durations is not None else {}
-    found = _run(choice, choice.clients, tell)
+    found = _run(selection, selection.clients, tell)
     if durations is not None:
-        write_durations(durations, updated(before, _components(choice), found.seconds))
+        write_durations(durations, updated(before, _components(selection), found.seconds))
     return found.matrix
 
 
-def run_shard(choice: Choice, number: ShardNumber, *, durations: Path | None, tell: Tell) -> Shard:
+def run_shard(selection: Selection, number: ShardNumber, *, durations: Path | None, tell: Listener) -> Shard:
     """Runs the cells of one shard."""
-    layout = _layout(choice, number.count, read_durations(durations) if durations is not None else {})
+    layout = _layout(selection, number.count, read_durations(durations) if durations is not None else {})
     mine = layout.split[number.index - 1]
-    found = _run(choice, tuple(client for client in choice.clients if client.label in mine), tell)
+    found = _run(selection, tuple(client for client in selection.clients if client.label in mine), tell)
     return Shard(number=number, layout=layout, cells=found.matrix.cells, seconds=found.seconds)
 
 
-def lay_out_shards(choice: Choice, count: int | None, *, durations: Path | None) -> Layout:
+def lay_out_shards(selection: Selection, count: int | None, *, durations: Path | None) -> Layout:
     """Says which shard would have which clients; runs nothing.
 
     Args:
-        choice: what is to be run.
+        selection: what is to be run.
         count: how many shards at most; None for one a client, up to `MOST_SHARDS`. There are never more than clients.
         durations: a file of durations.
     """
-    count = max(1, min(count or MOST_SHARDS, len(choice.clients)))
-    return _layout(choice, count, read_durations(durations) if durations is not None else {})
+    count = max(1, min(count or MOST_SHARDS, len(selection.clients)))
+    return _layout(selection, count, read_durations(durations) if durations is not None else {})
 
 
 def merge_shards(name: str, paths: tuple[Path, ...], *, durations: Path | None) -> Merged:
@@ -99,23 +100,23 @@ def merge_shards(name: str, paths: tuple[Path, ...], *, durations: Path | None) 
     return joined(layout, (shards[path] for path in kept.values()))
 
 
-def _run(choice: Choice, clients: tuple[Client, ...], tell: Tell) -> Timed:
+def _run(selection: Selection, clients: tuple[Client, ...], tell: Listener) -> Timed:
     clock = Clock()
     if not clients:
-        labels = tuple(server.label for server in choice.servers)
-        empty = Matrix(plan=choice.plan.name, servers=labels, clients=(), cells=(), required=choice.required)
+        labels = tuple(server.label for server in selection.servers)
+        empty = Matrix(plan=selection.plan.name, servers=labels, clients=(), cells=(), required=selection.required)
         return Timed(matrix=empty, seconds={})
     matrix = run_matrix(
-        choice.stack,
-        choice.plan,
-        choice.contract,
-        servers=choice.servers,
+        selection.stack,
+        selection.plan,
+        selection.contract,
+        servers=selection.servers,
         clients=clients,
-        required=choice.required,
+        required=selection.required,
         tell=tell,
         clock=clock,
     )
-    matrix = spared_matrix(matrix, choice.waits)
+    matrix = spared_matrix(matrix, selection.waits)
     return Timed(matrix=matrix, seconds=clock.seconds())
 
 
@@ -126,44 +127,44 @@ def _add_durations(path: Path, layout: Layout, shards: tuple[Shard, ...]) -> Non
     write_durations(path, known)
 
 
-def _components(choice: Choice) -> dict[str, str]:
-    return {client.label: client.component for client in choice.clients}
+def _components(selection: Selection) -> dict[str, str]:
+    return {client.label: client.component for client in selection.clients}
 
 
-def _layout(choice: Choice, count: int, durations: Durations) -> Layout:
-    clients = _components(choice)
+def _layout(selection: Selection, count: int, durations: Durations) -> Layout:
+    clients = _components(selection)
     return Layout(
-        plan=choice.plan.name,
-        servers=tuple(server.label for server in choice.servers),
+        plan=selection.plan.name,
+        servers=tuple(server.label for server in selection.servers),
         clients=clients,
-        required=None if choice.required is None else tuple(sorted(choice.required)),
+        required=None if selection.required is None else tuple(sorted(selection.required)),
         split=split(clients, count, durations),
-        inputs=_inputs(choice),
+        inputs=_inputs(selection),
     )
 
 
-def _inputs(choice: Choice) -> dict[str, str]:
+def _inputs(selection: Selection) -> dict[str, str]:
     """Names everything that the cells are run on, so that shards of different runs are told apart."""
-    contract = choice.contract
+    contract = selection.contract
     python = ".".join(map(str, sys.version_info[:2]))
     inputs = {
         "pinctl": __version__,
         "Python": f"{platform.python_implementation()} {python}",
         "machine": f"{platform.system()} {platform.machine()}",
-        "plan file": _sha256(choice.plan.path),
+        "plan file": _sha256(selection.plan.path),
     }
     for name, probe in (("server", contract.server), *contract.clients.items()):
         inputs[f"probe of {name}"] = _sha256(probe.path)
-    for variant in (*choice.servers, *choice.clients):
-        inputs[variant.label] = _identity(choice, variant)
+    for variant in (*selection.servers, *selection.clients):
+        inputs[variant.label] = _identity(selection, variant)
     return inputs
 
 
-def _identity(choice: Choice, variant: Server | Client) -> str:
+def _identity(selection: Selection, variant: Server | Client) -> str:
     match variant:
         case Code(component=component, commit=commit):
             # Each machine stages a commit of its own: the tree is what they have in common.
-            stack = choice.stack
+            stack = selection.stack
             own = stack is not None and component == stack.name
             return f"tree {stack.repository.tree_of(commit)}" if stack is not None and own else f"commit {commit}"
         case Recorded(directory=directory):

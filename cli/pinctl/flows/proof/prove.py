@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinctl.flows.matrix.modes import wanted_for_landing
-from pinctl.flows.matrix.run import Tell, run_matrix
+from pinctl.flows.matrix.run import run_matrix
 from pinctl.flows.matrix.variants import Axes, axes_of
 from pinctl.flows.proof.certify import certify
 from pinctl.flows.superproject.stack import Stack
@@ -13,6 +13,7 @@ from pinctl.model.matrix import Cell, Matrix, Verdict
 from pinctl.model.need import Need, spared_matrix
 from pinctl.model.order import OrderProof, prove_order
 from pinctl.model.plan import Contract, LandingPlan
+from pinctl.model.progress import Listener
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class Evidence:
     axes: Axes
 
 
-def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Tell) -> Evidence:
+def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Listener) -> Evidence:
     """Runs the matrix of a staged landing and judges the plan's orders by it."""
     axes = axes_of(stack, plan, contract, staged)
     wanted = wanted_for_landing(stack, plan, contract, staged, axes)
@@ -42,7 +43,7 @@ def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, 
     return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes)
 
 
-def prove(stack: Stack, staged: Staged, *, tell: Tell) -> Proven | Objections:
+def prove(stack: Stack, staged: Staged, *, tell: Listener) -> Proven | Objections:
     """Proves a staged landing, or says which cells and orders speak against it.
 
     A plan without a contract has nothing to prove on; its landing is published without a certificate.

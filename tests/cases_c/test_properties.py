@@ -40,10 +40,6 @@ class Part:
         return cls(before=text, after=text)
 
 
-def text_parts(values: list[str]) -> st.SearchStrategy[Part]:
-    return st.sampled_from(values).map(Part.of)
-
-
 NAMES = ["lib", "Lib", "LIB"]
 OTHERS = ["other>=0.1", "lib-tools>=0.1", "xlib~=0.1", "lib @ https://h/lib-0.1.0.tar.gz", "lib", "lib<9", "lib>=0.3"]
 

@@ -27,7 +27,6 @@ class ObjectionKind(StrEnum):
     NOT_MERGED = "not-merged"
     NOT_A_RELEASE = "not-a-release"
     REVERTED = "reverted"
-    NOTHING_TO_LAND = "nothing-to-land"
     MOVES_BACK = "moves-back"
     CONFLICT = "conflict"
     DIRTY = "dirty"

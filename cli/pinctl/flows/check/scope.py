@@ -102,7 +102,6 @@ class Scope:
     asked: Asked
     result: Oid
     gitlinks: dict[str, Oid]
-    gitlinks_before: dict[str, Oid]
     moved: tuple[MovedPin, ...]
     unknown: tuple[UnknownPin, ...]
     submodules: tuple[Submodule, ...]
@@ -144,7 +143,6 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         asked=asked,
         result=result,
         gitlinks=gitlinks,
-        gitlinks_before=before,
         moved=(*moved, *(pin for pin in entries if isinstance(pin, MovedPin))),
         unknown=tuple(pin for pin in entries if isinstance(pin, UnknownPin)),
         submodules=submodules,

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields
-from pinctl.flows.matrix.run import client_recipe, code_recipe
+from pinctl.flows.matrix.recipes import recipe_of
 from pinctl.flows.matrix.selection import Selection
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import AFTER, BEFORE, Figures, Measured
+from pinctl.model.plan import Probe
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Release, Server, Wire
-from pinctl.tools.environment import Recipe, python_for
+from pinctl.tools.environment import python_for
 from pinctl.tools.probe import Body, measure_client, measure_server
 
 if TYPE_CHECKING:
@@ -186,24 +187,21 @@ def _pythons(selection: Selection, pairs: Pairs, tell: Listener) -> dict[Server 
             if isinstance(client, Code):
                 stack.obtain(stack.pins.components[client.component], client.commit)
 
-    def of_server(server: Code) -> Recipe:
-        return code_recipe(stack, server, contract.server)
+    probes: dict[Code | Release, Probe] = {
+        server: contract.server for server in selection.servers if isinstance(server, Code)
+    }
+    probes |= {client: contract.clients[client.component] for client in clients if not isinstance(client, Wire)}
 
-    def of_client(client: Code | Release) -> Recipe:
-        return client_recipe(stack, client, contract.clients[client.component])
-
-    def made(variant: Server | Client) -> Path | str:
+    def made(variant: Code | Release) -> Path | str:
         try:
-            recipe = of_client(variant) if variant in clients else of_server(variant)  # type: ignore[arg-type]
-            python = python_for(recipe)
+            python = python_for(recipe_of(stack, variant, probes[variant]))
         except CouldNotFindOutError as error:
             return error.message
         tell(f"environment of {variant.label}: ready")
         return python
 
-    variants = [*(server for server in selection.servers if isinstance(server, Code)), *clients]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return dict(zip(variants, pool.map(made, variants), strict=True))
+        return dict(zip(probes, pool.map(made, probes), strict=True))
 
 
 def _reference_body(form: Wire, figures: Figures, case: "Case") -> Body:

@@ -4,22 +4,20 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.matrix.asking import Sent, bodies_of, decoded_by
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields, questions
+from pinctl.flows.matrix.recipes import recipe_of
 from pinctl.flows.matrix.steps import Clock, Steps
 from pinctl.flows.matrix.strictness import controls_for, told
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.judgement import Decoded
 from pinctl.model.matrix import Cell, Matrix
-from pinctl.model.plan import Contract, LandingPlan, Probe
+from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.progress import Listener
-from pinctl.model.variant import Client, Code, Live, Recorded, Release, Server, Wire
-from pinctl.tools.environment import Recipe
-from pinctl.tools.git.checkout import lay_out
+from pinctl.model.variant import Client, Code, Live, Recorded, Server, Wire
 from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
 
@@ -106,7 +104,7 @@ def responses_of_code(
     """Returns what the server's code at a commit sends for each case, or why it cannot be asked."""
     probe = contract.server
     try:
-        return bodies_of(code_recipe(stack, server, probe), probe, [case.truth() for case in cases])
+        return bodies_of(recipe_of(stack, server, probe), probe, [case.truth() for case in cases])
     except CouldNotFindOutError as error:
         return error.message
 
@@ -121,53 +119,6 @@ def _bodies(run: _Run, server: Server) -> Mapping[str, Body] | str:
         case Code():
             with run.steps.part(f"server {server.label}"):
                 return responses_of_code(run.stack, run.contract, server, run.cases)
-
-
-def client_recipe(stack: Stack | None, client: Code | Release, probe: Probe) -> Recipe:
-    """Returns what a client's environment is made of."""
-    match client:
-        case Release():
-            return Recipe(
-                name=client.requirement.replace("==", "-"),
-                identity=client.requirement,
-                requirement=client.requirement,
-                extra=probe.requirements,
-                dependencies=probe.dependencies,
-            )
-        case Code():
-            return code_recipe(stack, client, probe)
-
-
-def code_recipe(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
-    """Returns what the environment of code at a commit is made of.
-
-    Raises:
-        CouldNotFindOutError: there is no checkout of the superproject, which knows where the code is.
-    """
-    if stack is None:
-        raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
-    if code.component == stack.name:
-        identity: str = stack.repository.tree_of(code.commit)
-
-        def write(directory: Path) -> Path:
-            return stack.lay_out(code.commit, directory)
-    else:
-        component = stack.pins.components[code.component]
-        repository = stack.mirror(component).repository
-        # The version is part of what is installed, and a tag can change it without changing the tree.
-        identity = f"{repository.tree_of(code.commit)} {stack.version(component, code.commit)}"
-
-        def write(directory: Path) -> Path:
-            lay_out(repository, code.commit, directory)
-            return directory
-
-    return Recipe(
-        name=code.component,
-        identity=f"{code.component} {identity}",
-        lay_out=write,
-        extra=probe.requirements,
-        dependencies=probe.dependencies,
-    )
 
 
 def _cell(run: _Run, server: Server, client: Client, bodies: Mapping[str, Body] | str) -> Cell:
@@ -224,4 +175,4 @@ def _decoded(run: _Run, client: Client, sent: Sent, only: Mapping[str, str]) -> 
     probe = run.contract.clients[client.component]
     took = partial(run.clock.add, client.label)
     # Where no server gave a body there is nothing to ask, and no environment is needed for it.
-    return decoded_by(client_recipe(run.stack, client, probe), probe, sent, only=only, took=took) if sent else {}
+    return decoded_by(recipe_of(run.stack, client, probe), probe, sent, only=only, took=took) if sent else {}

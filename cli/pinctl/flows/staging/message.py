@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Change
-from pinctl.model.rules import LOCK_TRAILER, ROLLBACK_TRAILER
+from pinctl.model.rule import LOCK_TRAILER, ROLLBACK_TRAILER
 from pinctl.tools.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 

@@ -51,11 +51,9 @@ def bump(
         stack, staged = rehearse_bump(run.where, tuple(components), how=how)
         if isinstance(staged, Objections):
             leave(print_objections(run.output, staged, output_format))
-            return
         print_rehearsal(run.output, staged, stack.difference(staged), output_format)
         return
     landing = bump_pins(run.where, tuple(components), how=how, with_push=with_push, tell=run.output.progress)
     if isinstance(landing, Objections):
         leave(print_objections(run.output, landing, output_format))
-        return
     run.output.answer(landing_text(landing), landing_json(landing), output_format)

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from pinctl.commands.invocation import FormatOption, invocation, leave
-from pinctl.errors import ExitStatus
 from pinctl.render.output import Format
 
 
@@ -27,5 +26,4 @@ def can_land(
     run = invocation(context)
     answer = find_out(run.where, spec, tell=run.output.progress)
     run.output.answer(answer_text(answer), answer_json(answer), output_format)
-    if answer.status is not ExitStatus.YES:
-        leave(answer.status)
+    leave(answer.exit_status)

@@ -7,7 +7,7 @@ import typer
 
 from pinctl.commands.invocation import Invocation, invocation, leave
 from pinctl.commands.job_summary import append_to_job_summary
-from pinctl.errors import BadInputError, ExitStatus
+from pinctl.errors import BadInputError
 from pinctl.model.finding import Findings
 from pinctl.render.output import Format
 
@@ -74,8 +74,7 @@ def check(
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked, tell=run.output.progress)
     _print(run, findings, output_format, explain=explain)
     append_to_job_summary(run.output, as_markdown(findings))
-    if findings.exit_status is not ExitStatus.YES:
-        leave(findings.exit_status)
+    leave(findings.exit_status)
 
 
 def _print(run: Invocation, findings: Findings, output_format: CheckFormat, *, explain: bool) -> None:

@@ -34,7 +34,6 @@ def land(
         removed = abort(run.where, name)
         if isinstance(removed, Objections):
             leave(print_objections(run.output, removed, output_format))
-            return
         run.output.answer(f"{removed} is gone", {"branch": removed}, output_format)
         return
     landing = carry_out(
@@ -47,7 +46,6 @@ def land(
     )
     if isinstance(landing, Objections):
         leave(print_objections(run.output, landing, output_format))
-        return
     run.output.answer(landing_text(landing), landing_json(landing), output_format)
     if output_format is Format.TEXT and not landing.already_landed:
         run.output.say(f"see it: git show --stat {landing.branch}")

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pinctl.commands.invocation import Invocation, leave
 from pinctl.commands.job_summary import append_to_job_summary
-from pinctl.errors import BadInputError, ExitStatus
+from pinctl.errors import BadInputError
 from pinctl.render.output import Format
 
 if TYPE_CHECKING:
     from pinctl.flows.matrix.selection import Selection
     from pinctl.model.landing import Objections
-    from pinctl.model.matrix import Matrix, Verdict
+    from pinctl.model.matrix import Matrix
     from pinctl.model.mode import Mode
     from pinctl.model.progress import Listener
     from pinctl.model.shard import ShardNumber
@@ -86,9 +86,8 @@ def run_whole(run: Invocation, name: str, options: MatrixOptions) -> None:
         )
     if isinstance(found, Objections):
         _object(run, found, options)
-        return
     _print(run, found, options)
-    _leave_with(found.verdict)
+    leave(found.verdict.exit_status)
 
 
 def run_part(run: Invocation, name: str, options: MatrixOptions, number: "ShardNumber") -> None:
@@ -108,12 +107,11 @@ def run_part(run: Invocation, name: str, options: MatrixOptions, number: "ShardN
         )
     if isinstance(found, Objections):
         _object(run, found, options)
-        return
     if options.output_format is MatrixFormat.MARKDOWN:
         run.output.plain(matrix_markdown(found.matrix))
     else:
         run.output.answer(shard_text(found), shard_json(found), Format(options.output_format.value))
-    _leave_with(found.verdict)
+    leave(found.verdict.exit_status)
 
 
 def list_jobs(run: Invocation, name: str, options: MatrixOptions) -> None:
@@ -125,7 +123,6 @@ def list_jobs(run: Invocation, name: str, options: MatrixOptions) -> None:
     selection = _select(run, name, options, run.output.progress)
     if isinstance(selection, Objections):
         _object(run, selection, options)
-        return
     run.output.plain(github_matrix(lay_out_shards(selection, options.shards, durations=options.durations)))
 
 
@@ -137,7 +134,7 @@ def merge_parts(run: Invocation, name: str, options: MatrixOptions) -> None:
     for number in merged.missing:
         run.output.say(f"shard {number} is not there: its cells are unknown")
     _print(run, merged.matrix, options)
-    _leave_with(merged.verdict)
+    leave(merged.verdict.exit_status)
 
 
 def _select(run: Invocation, name: str, options: MatrixOptions, tell: "Listener") -> "Selection | Objections":
@@ -155,7 +152,7 @@ def _select(run: Invocation, name: str, options: MatrixOptions, tell: "Listener"
     )
 
 
-def _object(run: Invocation, objections: "Objections", options: MatrixOptions) -> None:
+def _object(run: Invocation, objections: "Objections", options: MatrixOptions) -> NoReturn:
     """Prints what is in the way of a matrix; where the answer would have gone, unless that is a program's list."""
     from pinctl.render.landing import print_objections
 
@@ -174,18 +171,6 @@ def _print(run: Invocation, found: "Matrix", options: MatrixOptions) -> None:
     append_to_job_summary(run.output, matrix_markdown(found))
 
 
-def _leave_with(verdict: "Verdict") -> None:
-    from pinctl.model.matrix import Verdict
-
-    match verdict:
-        case Verdict.OK:
-            return
-        case Verdict.UNKNOWN:
-            leave(ExitStatus.UNKNOWN)
-        case _:
-            leave(ExitStatus.NO)
-
-
 def measure_payloads(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Measures what the payloads cost, and prints that with the plan's budgets."""
     from pinctl.flows.matrix.measure import measure
@@ -200,7 +185,5 @@ def measure_payloads(run: Invocation, name: str, options: MatrixOptions) -> None
         found = selection if isinstance(selection, Objections) else measure(selection, tell=tell)
     if isinstance(found, Objections):
         _object(run, found, options)
-        return
     run.output.answer(measure_text(found), measure_json(found), Format(options.output_format.value))
-    if found.status is not ExitStatus.YES:
-        leave(found.status)
+    leave(found.exit_status)

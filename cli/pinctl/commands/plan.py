@@ -27,5 +27,4 @@ def plan(
     stack, staged = rehearse(run.where, name, onto=onto)
     if isinstance(staged, Objections):
         leave(print_objections(run.output, staged, output_format))
-        return
     print_rehearsal(run.output, staged, stack.difference(staged), output_format)

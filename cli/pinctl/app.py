@@ -28,7 +28,6 @@ app = typer.Typer(
     name="pinctl",
     help="Land a change that spans git repositories in its order: pins, floors and lock in one proven commit.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

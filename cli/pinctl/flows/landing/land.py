@@ -73,6 +73,13 @@ def bump_pins(
     """Bumps pins without a plan: resolves, stages and publishes, as `land` does.
 
     What a check would refuse is refused before anything is published.
+
+    Args:
+        where: where the user stands.
+        specs: components, by name or by path, each maybe with `@REVISION`.
+        how: where to, and what is allowed.
+        with_push: whether the branch is pushed as well.
+        tell: hears the progress.
     """
     stack = open_stack(where)
     dirty = dirty_target_files(stack)
@@ -100,7 +107,11 @@ def examine(where: Where, name: str, *, onto: str | None, tell: Listener) -> Evi
 
 
 def abort(where: Where, name: str) -> str | Objections:
-    """Removes a plan's landing branch here, and returns its name; a branch that is no landing stays."""
+    """Removes a plan's landing branch here, and returns its name; a branch that is no landing stays.
+
+    Raises:
+        CouldNotFindOutError: the branch moved meanwhile.
+    """
     stack, plan = _open(where, name)
     branch = branch_of(plan.name)
     commit = local_ref(stack.repository, f"refs/heads/{branch}")

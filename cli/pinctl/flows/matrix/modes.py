@@ -30,7 +30,11 @@ class Versions:
 
 
 def wanted_for_landing(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, axes: Axes) -> Versions:
-    """Returns the variants of a landing and the cells that it needs: for its order, and for the contract's mode."""
+    """Returns the variants of a landing and the cells that it needs: for its order, and for the contract's mode.
+
+    Raises:
+        CouldNotFindOutError: the mode looks back on a side that has no earlier version.
+    """
     waits = axes.required(plan, superproject=stack.name)
     if contract.mode is None:
         return Versions(servers=axes.servers, clients=axes.clients, waits=waits)

@@ -20,6 +20,13 @@ def servers_between(
 
     Each is the target with the changes of that state merged, and the pins that move with them; it is published
     nowhere. A state whose changes cannot be merged without the others has no server.
+
+    Args:
+        stack: the opened stack.
+        plan: the landing plan.
+        bump: what landing it would do.
+        already: the superproject's own changes that the target has.
+        known: the servers that there are, by the own changes that they have.
     """
     claimed, alone = claimed_needs(plan, superproject=stack.name)
     to_land = {item.change.id: item for item in bump.to_land}

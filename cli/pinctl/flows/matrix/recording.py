@@ -13,7 +13,7 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import open_stack, require_pins
 from pinctl.model.plan import Contract
 from pinctl.model.recording import Recording, Response
-from pinctl.model.variant import Code, Live, Recorded, Server, Wire, parse_spec
+from pinctl.model.variant import Code, Live, Recorded, Server, Wire, parse_variant
 from pinctl.model.where import Where
 from pinctl.tools.plan_file import read_plan
 from pinctl.tools.probe import Body
@@ -47,8 +47,8 @@ def record(where: Where, name: str, *, directory: Path, servers: tuple[str, ...]
     plan = read_plan(name, pins)
     contract = contract_of(plan)
     require_place(directory)
-    spec = parse_spec(servers[0])
-    is_code = spec is not None and spec.kind == "code"
+    written = parse_variant(servers[0])
+    is_code = written is not None and written.kind == "code"
     stack = open_stack(where).with_pulls(pulls_of(plan)) if is_code else None
     (server,) = named_servers(servers, stack, pins.superproject.name)
     cases = tuple(CASES[case] for case in contract.cases)

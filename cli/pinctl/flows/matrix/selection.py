@@ -14,7 +14,7 @@ from pinctl.model.landing import Objections
 from pinctl.model.mode import Mode
 from pinctl.model.plan import Constraint, Contract, LandingPlan
 from pinctl.model.progress import Listener
-from pinctl.model.variant import Client, Server, parse_spec
+from pinctl.model.variant import Client, Server, parse_variant
 from pinctl.model.where import Where
 from pinctl.tools.plan_file import read_plan
 
@@ -83,8 +83,8 @@ def select(
     pins = require_pins(where)
     plan = read_plan(name, pins)
     contract = contract_of(plan)
-    specs = [parse_spec(text) for text in (*servers, *clients)]
-    needs_stack = not servers or not clients or any(spec is not None and spec.kind == "code" for spec in specs)
+    named = [parse_variant(text) for text in (*servers, *clients)]
+    needs_stack = not servers or not clients or any(written is not None and written.kind == "code" for written in named)
     stack = open_stack(where).with_pulls(pulls_of(plan)) if needs_stack else None
     selected_servers = named_servers(servers, stack, pins.superproject.name)
     selected_clients = named_clients(clients, stack, pins, contract, say=say)

@@ -21,10 +21,10 @@ from pinctl.model.variant import (
     Recorded,
     Release,
     Server,
-    Spec,
     Wire,
+    WrittenVariant,
     parse_live,
-    parse_spec,
+    parse_variant,
     without_credentials,
 )
 from pinctl.tools.declaration import nearest
@@ -105,38 +105,43 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
     )
 
 
-def named_servers(specs: tuple[str, ...], stack: Stack | None, name: str) -> tuple[Server, ...]:
+def named_servers(texts: tuple[str, ...], stack: Stack | None, name: str) -> tuple[Server, ...]:
     """Returns the server variants that the user names.
 
     Raises:
         BadInputError: one is no variant.
         CouldNotFindOutError: one names a commit that is not there.
     """
-    return tuple(dict.fromkeys(_server(text, stack, name) for text in specs))
+    return tuple(dict.fromkeys(_server(text, stack, name) for text in texts))
 
 
 def named_clients(
-    specs: tuple[str, ...], stack: Stack | None, pins: Pins, contract: Contract, *, say: Callable[[str], None]
+    texts: tuple[str, ...], stack: Stack | None, pins: Pins, contract: Contract, *, say: Callable[[str], None]
 ) -> tuple[Client, ...]:
     """Returns the client variants that the user names; of a range of releases each one, the newest first.
 
-    How many there are of a range is told, since each has an environment of its own.
+    Args:
+        texts: what the user wrote.
+        stack: the opened stack; None where no variant is code.
+        pins: the pins.toml that applies.
+        contract: of the plan.
+        say: hears how many releases are in a range, since each has an environment of its own.
 
     Raises:
         BadInputError: one is no variant, or of a component that has no probe, or a range without a release.
         CouldNotFindOutError: one names a commit that is not there, or the package index does not answer.
     """
-    named = (client for text in specs for client in _clients(text, stack, pins, contract, say=say))
+    named = (client for text in texts for client in _clients(text, stack, pins, contract, say=say))
     return tuple(dict.fromkeys(named))
 
 
 def _server(text: str, stack: Stack | None, name: str) -> Server:
-    spec = parse_spec(text)
-    match spec:
-        case Spec(kind="wire"):
-            return _wire(f"--server {text}", spec.name)
-        case Spec(kind="recorded") if spec.name:
-            directory = Path(spec.name)
+    written = parse_variant(text)
+    match written:
+        case WrittenVariant(kind="wire"):
+            return _wire(f"--server {text}", written.name)
+        case WrittenVariant(kind="recorded") if written.name:
+            directory = Path(written.name)
             try:
                 require_recording(directory)
             except BadFileError:
@@ -144,19 +149,19 @@ def _server(text: str, stack: Stack | None, name: str) -> Server:
             except BadInputError as error:
                 raise BadInputError(f"--server {text}: {error.message}", hint=error.hint) from error
             return Recorded(directory=directory)
-        case Spec(kind="live"):
+        case WrittenVariant(kind="live"):
             live = parse_live(text)
             if live is None:
                 raise BadInputError(
                     f"--server {without_credentials(text)}: a live server is http://HOST[:PORT][/PATH], or https"
                 )
             return live
-        case Spec(kind="code", name=component) if component == name:
+        case WrittenVariant(kind="code", name=component) if component == name:
             if stack is None:
                 raise CouldNotFindOutError(
                     f"--server {text} needs a checkout of {name}", hint="Name one with --superproject DIR."
                 )
-            return Code(component=name, commit=stack.repository.commit(spec.rest), name=spec.rest)
+            return Code(component=name, commit=stack.repository.commit(written.rest), name=written.rest)
         case _:
             raise BadInputError(
                 f"--server {text}: a server is wire:FORM, {name}@REVISION, recorded:DIR, or a URL",
@@ -181,26 +186,26 @@ def _forms() -> tuple[str, ...]:
 def _clients(
     text: str, stack: Stack | None, pins: Pins, contract: Contract, *, say: Callable[[str], None]
 ) -> tuple[Client, ...]:
-    spec = parse_spec(text)
-    if spec is None or spec.kind in {"recorded", "live"}:
+    written = parse_variant(text)
+    if written is None or written.kind in {"recorded", "live"}:
         raise BadInputError(
             f"--client {without_credentials(text)}: a client is COMPONENT==VERSION, COMPONENT>=VERSION, "
             "COMPONENT@REVISION, or wire:FORM"
         )
-    if spec.kind == "wire":
-        return (_wire(f"--client {text}", spec.name),)
+    if written.kind == "wire":
+        return (_wire(f"--client {text}", written.name),)
     by_distribution = {pins.components[name].distribution or name: name for name in contract.clients}
-    component = spec.name if spec.name in contract.clients else by_distribution.get(spec.name)
+    component = written.name if written.name in contract.clients else by_distribution.get(written.name)
     if component is None:
         raise BadInputError(
-            f"--client {text}: the plan has no probe of {spec.name!r}{nearest(spec.name, contract.clients)}"
+            f"--client {text}: the plan has no probe of {written.name!r}{nearest(written.name, contract.clients)}"
         )
     distribution = pins.components[component].distribution or component
-    if spec.kind == "release":
-        return (Release(component=component, requirement=f"{distribution}=={spec.rest}"),)
-    if spec.kind == "range":
+    if written.kind == "release":
+        return (Release(component=component, requirement=f"{distribution}=={written.rest}"),)
+    if written.kind == "range":
         try:
-            versions = releases_in_range(distribution, spec.rest)
+            versions = releases_in_range(distribution, written.rest)
         except BadInputError as error:
             raise BadInputError(f"--client {text}: {error.message}", hint=error.hint) from error
         names = ", ".join(map(str, versions))
@@ -210,7 +215,7 @@ def _clients(
         raise CouldNotFindOutError(
             f"--client {text} needs a checkout of {pins.superproject.name}", hint="Name one with --superproject DIR."
         )
-    commit = stack.obtain(stack.pins.components[component], spec.rest)
+    commit = stack.obtain(stack.pins.components[component], written.rest)
     return (Code(component=component, commit=commit),)
 
 

@@ -40,7 +40,17 @@ def certify(
     matrix: Matrix,
     order: OrderProof,
 ) -> Certificate:
-    """Makes the certificate of a landing that was proven."""
+    """Makes the certificate of a landing that was proven.
+
+    Args:
+        stack: the opened stack.
+        plan: the landing plan.
+        contract: its contract.
+        staged: the commit that the proof is about.
+        axes: the variants that were run.
+        matrix: what came of them.
+        order: the proof over the states.
+    """
     needs = declared_needs(plan, superproject=stack.name)
     pins = staged.bump.pins
     labels = [axes.labels_of(need) or (None, None) for need in needs]

@@ -66,6 +66,9 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
 
     Returns:
         The tree, or the files in which the merge needs a person.
+
+    Raises:
+        CouldNotFindOutError: a change has no history in common with the target.
     """
     repository = stack.repository
     owned = _owned(stack, bump)

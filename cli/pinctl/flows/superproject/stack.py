@@ -159,7 +159,11 @@ class Stack:
 
     @property
     def target(self) -> str:
-        """The branch of the superproject that changes land on."""
+        """The branch of the superproject that changes land on.
+
+        Raises:
+            CouldNotFindOutError: nothing declares one, and neither the remote's HEAD nor the checkout's names one.
+        """
         declared = self.pins.superproject.branch
         if declared is not None:
             return declared

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import Demo, Pinctl
-from support.rig import Repo, Rig, as_checked, checked
+from support.rig import Repo, Rig, as_checked, checked, plan_toml
 from support.stack import RENDERERS_SQUASH, SERVER_BRANCH, SERVING, VERIFIERS_SQUASH, by_subject, text_at
 
 PINS = {"deps/renderers": ("renderers", RENDERERS_SQUASH), "deps/verifiers": ("verifiers", VERIFIERS_SQUASH)}
@@ -204,22 +204,7 @@ def test_one_shared_file_that_changed_otherwise_is_no_sign_of_the_change(stack: 
     assert stack.check(pinctl, "pr") == []
 
 
-PLAN = """version = 1
-title = "Read the new form"
-
-[[changes]]
-id = "lib"
-component = "lib"
-pull = 1
-
-[[changes]]
-id = "server"
-component = "super"
-pull = 9
-branch = "server"
-after = ["lib"]
-pins = ["lib"]
-"""
+PLAN = plan_toml(pull=1, branch="server")
 
 
 def _planned(rig: Rig, before: str, after: str) -> Repo:

@@ -16,8 +16,9 @@ from pinctl.flows.proof.prove import prove
 from pinctl.tools.git.compose import commit_tree
 from pinctl.tools.places import scratch
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.snapshot import difference, snapshot, unchanged
-from support.stack import LANDING, PUBLISHED, commit, run
+from support.stack import LANDING, PUBLISHED, commit
 
 # Runs pinctl, and is killed as one function is entered or left; or as a process is started: the first one that has a
 # word among its arguments, or the one of a number.

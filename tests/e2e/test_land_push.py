@@ -7,8 +7,9 @@ import pytest
 
 from pinctl.tools.git.refs import push
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.snapshot import difference, snapshot, unchanged
-from support.stack import LANDING, PUBLISHED, commit, run
+from support.stack import LANDING, PUBLISHED, commit
 
 FOREIGN = "Something of my own"
 PUSHED = {f"ref refs/heads/{LANDING}", f"file refs/heads/{LANDING}"}

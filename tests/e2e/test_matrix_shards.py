@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import Demo, Git, Pinctl
-from support.stack import run
+from support.git import run
 
 PLAN = "packed-generate"
 RELEASES = ("--server", "wire:vllm", "--server", "wire:packed")

@@ -92,6 +92,11 @@ def run(arguments: list[str]) -> int:
         return error.exit_status
     except Exception:  # noqa: BLE001 - the boundary: whatever gets here is a bug of pinctl
         traceback.print_exc()
-        output.error(PinctlError("this is a bug of pinctl; nothing says that what it was doing was finished"))
+        output.error(
+            PinctlError(
+                "this is a bug of pinctl; nothing says that what it was doing was finished",
+                hint="Report it with the lines above.",
+            )
+        )
         return ExitStatus.BUG
     return result if isinstance(result, int) else ExitStatus.YES

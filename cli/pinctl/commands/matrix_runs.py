@@ -52,7 +52,9 @@ def shard_number(text: str) -> "ShardNumber":
 
     number = parse_shard_number(text)
     if number is None:
-        raise BadInputError(f"--shard {text}: must be I/N, the I-th of N, counted from 1")
+        raise BadInputError(
+            f"--shard {text}: must be I/N, the I-th of N, counted from 1", hint="The first of four: --shard 1/4"
+        )
     return number
 
 

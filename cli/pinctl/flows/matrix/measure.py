@@ -95,7 +95,10 @@ def measure(selection: Selection, *, tell: Listener) -> Measured:
 def _refuse_what_cannot_be_measured(selection: Selection) -> None:
     for server in selection.servers:
         if not isinstance(server, Code | Wire):
-            raise BadInputError(f"--server {server.label} cannot be measured: its work is done elsewhere")
+            raise BadInputError(
+                f"--server {server.label} cannot be measured: its work is done elsewhere",
+                hint="Measure code, or wire:FORM.",
+            )
     for client in selection.clients:
         if isinstance(client, Wire):
             raise BadInputError(

@@ -36,7 +36,9 @@ def recipe_of(stack: Stack | None, variant: Code | Release, probe: Probe) -> Rec
 
 def _recipe_of_code(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
     if stack is None:
-        raise CouldNotFindOutError(f"{code.label} needs a checkout of the superproject")
+        raise CouldNotFindOutError(
+            f"{code.label} needs a checkout of the superproject", hint="Name one with --superproject DIR."
+        )
     if code.component == stack.name:
         identity: str = stack.repository.tree_of(code.commit)
 

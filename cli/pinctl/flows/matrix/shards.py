@@ -77,7 +77,10 @@ def merge_shards(name: str, paths: tuple[Path, ...], *, durations: Path | None) 
     first, *others = shards
     layout = shards[first].layout
     if layout.plan != name:
-        raise BadInputError(f"{first} is a shard of the plan {layout.plan}, not of {name}")
+        raise BadInputError(
+            f"{first} is a shard of the plan {layout.plan}, not of {name}",
+            hint=f"Name its plan: pinctl matrix {layout.plan} ... --merge",
+        )
     for path in others:
         differences = layout.differences(shards[path].layout)
         if differences:

@@ -231,5 +231,8 @@ def _pinned(stack: Stack, tip: Oid, name: str) -> Oid:
     sites = pinned_sites(stack, stack.pins.components[name], stack.repository.gitlinks(tip), manifests_at(stack, tip))
     pin = next((site.commit for site in sites if site.commit is not None), None)
     if pin is None:
-        raise CouldNotFindOutError(f"{name} has a probe in the plan, and no pin in {stack.name}")
+        raise CouldNotFindOutError(
+            f"{name} has a probe in the plan, and no pin in {stack.name}",
+            hint=f"Correct the pin of [components.{name}] in pins.toml.",
+        )
     return pin

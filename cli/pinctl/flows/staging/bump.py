@@ -50,9 +50,7 @@ def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> B
     if rollback == "":
         raise BadInputError("--rollback wants a reason", hint="Whoever reads the commit later will want it too.")
     target = how.onto or stack.target
-    tip = stack.branch_tip(target)
-    if tip is None:
-        raise CouldNotFindOutError(f"{stack.name} has no branch {target}")
+    tip = stack.target_tip(target)
     wants: dict[str, Want] = {}
     for spec in specs:
         name, at, revision = spec.partition("@")

@@ -79,7 +79,10 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
         stacked = previous is not None and contains(repository, commit=item.head, ancestor=previous)
         base = previous if stacked else merge_base(repository, bump.tip, item.head)
         if base is None:
-            raise CouldNotFindOutError(f"{item.change.title} has no history in common with {bump.target}")
+            raise CouldNotFindOutError(
+                f"{item.change.title} has no history in common with {bump.target}",
+                hint=f"Correct change {item.change.id!r} of the plan.",
+            )
         before, *_ = _settled(repository, repository.tree_of(base), owned)
         theirs, *_ = _settled(repository, repository.tree_of(item.head), owned)
         merged = merge_trees(repository, base=before, ours=ours, theirs=theirs)

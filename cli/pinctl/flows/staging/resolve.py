@@ -45,9 +45,7 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
         CouldNotFindOutError: a remote does not answer, a history is cut off, a branch is gone.
     """
     target = onto or stack.target
-    tip = stack.branch_tip(target)
-    if tip is None:
-        raise CouldNotFindOutError(f"{stack.name} has no branch {target}")
+    tip = stack.target_tip(target)
     landed: list[Landed] = []
     to_land: list[ToLand] = []
     objections: list[Objection] = []

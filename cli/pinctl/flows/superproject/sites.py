@@ -133,7 +133,9 @@ def _commit_of(stack: Stack, component: Component, entry: Entry) -> Oid | None:
 def _of_tag(stack: Stack, component: Component, tag: str) -> Oid:
     commit = stack.mirror(component).repository.resolve(f"refs/tags/{tag}")
     if commit is None:
-        raise CouldNotFindOutError(f"{component.name}: its remote has no tag {tag}")
+        raise CouldNotFindOutError(
+            f"{component.name}: its remote has no tag {tag}", hint="Push the tag, or correct the pin."
+        )
     return commit
 
 

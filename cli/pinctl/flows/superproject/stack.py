@@ -177,6 +177,20 @@ class Stack:
             )
         return head
 
+    def target_tip(self, target: str) -> Oid:
+        """Returns the tip of the branch that something is to land on.
+
+        Raises:
+            CouldNotFindOutError: there is no such branch, or `branch_tip` could not find out.
+        """
+        tip = self.branch_tip(target)
+        if tip is None:
+            raise CouldNotFindOutError(
+                f"{self.name} has no branch {target}",
+                hint="Name one with --onto BRANCH, or correct that of [superproject] in pins.toml.",
+            )
+        return tip
+
     def branch_tip(self, branch: str) -> Oid | None:
         """Returns the tip of a branch of the superproject: the remote's or the local one, whichever contains the other.
 

@@ -34,9 +34,12 @@ def open_stack(where: Where) -> Stack:
     )
     repository = Repository.open(directory)
     if repository.work_tree is None:
-        raise CouldNotFindOutError(f"{directory} is a bare repository: pinctl needs a checkout of the superproject")
+        raise CouldNotFindOutError(
+            f"{directory} is a bare repository: pinctl needs a checkout of the superproject",
+            hint="Name one with --superproject DIR.",
+        )
     if repository.resolve("HEAD") is None:
-        raise CouldNotFindOutError(f"{repository.work_tree} has no commit yet")
+        raise CouldNotFindOutError(f"{repository.work_tree} has no commit yet", hint="Commit the superproject first.")
     if pins is not None and not _is_described(repository, pins):
         raise CouldNotFindOutError(
             f"{pins.path} describes the superproject {pins.superproject.name}, and {repository.work_tree} is not it",

@@ -134,7 +134,10 @@ class Repository:
         """
         oid = self.resolve(revision)
         if oid is None:
-            raise CouldNotFindOutError(f"{revision} names no commit in {self.work_tree or self.git_dir}")
+            raise CouldNotFindOutError(
+                f"{revision} names no commit in {self.work_tree or self.git_dir}",
+                hint="Correct the name, or fetch it first.",
+            )
         return oid
 
     def has_commit(self, oid: str) -> bool:

@@ -1,4 +1,4 @@
-"""B17, B18: new pins for which there is no lock, in uv's words and in ours, and with what was left out."""
+"""New pins for which there is no lock, in uv's words and in ours, and with what was left out."""
 
 from pathlib import Path
 

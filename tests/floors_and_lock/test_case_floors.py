@@ -1,4 +1,4 @@
-"""B1, B2, B3, B10, B11, B13, B14: floors that uv does not look at, that drift apart, and that are hard to recognise."""
+"""Floors that uv does not look at, that drift apart, and that are hard to recognise."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""B4, B9, B20, B21, B23, B25: locks that are out of date, written by another uv, or changed by who makes them."""
+"""Locks that are out of date, written by another uv, or changed by who makes them."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""B5, B7, B8: versions that are derived from tags: without the tags, before and after a tag, among series of tags."""
+"""Versions that are derived from tags: without the tags, before and after a tag, among series of tags."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""C1, C2, C3, C5, C6, C8: manifests that other editors damage; a bump changes the requirement strings alone."""
+"""Manifests that other editors damage; a bump changes the requirement strings alone."""
 
 from pathlib import Path
 

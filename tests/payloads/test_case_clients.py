@@ -1,4 +1,4 @@
-"""Cases D that two sides make between them: releases of clients against the forms that servers send."""
+"""Releases of clients against the forms that servers send: what two sides make between them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Cases D that one payload makes: what the strict decoders refuse, by the name of the field, and what they take."""
+"""What the strict decoders refuse of one payload, by the name of the field, and what they take."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""A32, A41: repositories of other owners, and remotes that cannot be read: unknown, or left out, never a pass."""
+"""Repositories of other owners, and remotes that cannot be read: unknown, or left out, never a pass."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A8: which branch a pin must be on, whatever .gitmodules and pins.toml say about it."""
+"""Which branch a pin must be on, whatever .gitmodules and pins.toml say about it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A13, A14, A15, A38: what .gitmodules says, does not say, and says in odd ways."""
+"""What .gitmodules says, does not say, and says in odd ways."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A36: a .gitmodules that wants to reach outside the checkout or to run commands is refused before git sees it."""
+"""A .gitmodules that wants to reach outside the checkout or to run commands is refused before git sees it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A10, A18, A24, A28, A29, A44: what moves pins moves all of them, as gitlinks, and nothing else, or nothing at all."""
+"""What moves pins moves all of them, as gitlinks, and nothing else, or nothing at all."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def _branch(repo: Repo) -> str:
 
 
 def test_a18_a24_several_components_move_in_one_commit_as_gitlinks(tmp_path: Path, pinctl: Pinctl) -> None:
-    """Commits are made in git's object database, never through a forge's API: what A24 wants of a payload."""
+    """Commits are made in git's object database, never through a forge's API."""
     rig = Rig(top=tmp_path)
     repo = _world(rig)
     lib, other = (rig.components[name].oid() for name in ("lib", "other"))
@@ -66,7 +66,7 @@ def test_a18_a24_a_landing_moves_both_pins_as_gitlinks_of_one_commit(demo: Demo,
 
     result = pinctl("land", "packed-generate", cwd=demo.superproject)
 
-    # A28: what was staged stays staged, and out of the commit. A29: a hook has no say in what is made beside it.
+    # What was staged stays staged, and out of the commit; a hook has no say in what is made beside it.
     assert result.status == 0, result
     assert difference(before, snapshot(demo.superproject)) == PUBLISHED
     assert _entries(repo, LANDING) == {path: ("160000 commit", oid) for path, oid in squashes.items()}

@@ -1,4 +1,4 @@
-"""A11, A30, A33, A34: the same answer in every layout of a checkout, and with any configuration."""
+"""The same answer in every layout of a checkout, and with any configuration."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A4, A10, A21: pins that moved back, what counts as having moved, and where a pin is read from."""
+"""Pins that moved back, what counts as having moved, and where a pin is read from."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A40: repositories with SHA-256 ids are judged like any other, and mixed ones are unknown."""
+"""Repositories with SHA-256 ids are judged like any other, and mixed ones are unknown."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A1, A6, A7, A26, A27: pins that are on no branch, on one that has not landed, and in the middle of a merge."""
+"""Pins that are on no branch, on one that has not landed, and in the middle of a merge."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A2, A3, A19: what could not be found out is never a yes, and never a no."""
+"""What could not be found out is never a yes, and never a no."""
 
 from pathlib import Path
 

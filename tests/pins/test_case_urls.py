@@ -1,4 +1,4 @@
-"""A16, A17: URLs are git's to resolve: relative, over ssh, rewritten, with credentials; never printed with those."""
+"""URLs are git's to resolve: relative, over ssh, rewritten, with credentials; never printed with those."""
 
 import base64
 import os

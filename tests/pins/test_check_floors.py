@@ -213,7 +213,7 @@ def test_a_lock_that_uv_would_write_is_fine(tmp_path: Path, pinctl: Pinctl) -> N
 def test_a_lock_that_a_new_pin_left_behind_is_broken_and_its_fix_fixes_it(
     tmp_path: Path, pinctl: Pinctl, monkeypatch: pytest.MonkeyPatch, *, initialised: bool
 ) -> None:
-    """A11: whether the submodules are initialised makes no difference to what is found."""
+    """Whether the submodules are initialised makes no difference to what is found."""
     rig = Rig(top=tmp_path)
     repo = _locked(rig)
     repo.commit("pr", "Bump lib", gitlinks={"deps/lib": rig.components["lib"].oid()})

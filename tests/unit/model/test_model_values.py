@@ -18,7 +18,7 @@ OTHER = Oid("fedcba9876543210fedcba9876543210fedcba98")
 
 
 @pytest.mark.parametrize("text", ["0" * 40, "a" * 64, OID])
-def test_a_full_id_is_forty_or_sixty_four_digits(text: str) -> None:  # A40
+def test_a_full_id_is_forty_or_sixty_four_digits(text: str) -> None:
     assert Oid(text) == text
     assert Oid(text).short == text[:7]
 

@@ -8,11 +8,11 @@ from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationEr
 
 from pinctl.errors import BadInputError, Mistake
 from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.control import Controls
 from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
-from pinctl.model.strictness import Controls
 from pinctl.tools.constraint_mistakes import constraint_mistakes
 from pinctl.tools.declaration import Shape, Text, Version, listed, mistake_at, nearest, shaped, unknown_names
 from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.matrix.asking import Sent, bodies_of, decoded_by
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields, questions
+from pinctl.flows.matrix.controls import controls_for, told
 from pinctl.flows.matrix.recipes import recipe_of
 from pinctl.flows.matrix.steps import Clock, Steps
-from pinctl.flows.matrix.strictness import controls_for, told
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.judgement import Decoded
 from pinctl.model.matrix import Cell, Matrix

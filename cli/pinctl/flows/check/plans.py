@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.check.pins import pin_command
+from pinctl.flows.check.records import pin_command
 from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.message import change_trailer
 from pinctl.flows.resolve import find_companion
@@ -77,7 +77,7 @@ def _lost_change(scope: Scope, plan: LandingPlan, pin: MovedPin, change: Change,
             path=pin.path,
             line=None,
             message=message,
-            fix=pin_command(stack, pin, before),
+            fix=pin_command(scope, pin, before),
         )
 
 

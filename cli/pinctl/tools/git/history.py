@@ -9,6 +9,7 @@ from pinctl.model.oid import Oid
 from pinctl.model.releases import Release, version_of_tag
 from pinctl.tools.git.repository import Repository
 
+_PERSON = re.compile(r"\s*(?P<name>[^<>]*[^<>\s])\s*<(?P<email>[^<>\s]+)>\s*")
 _NUMBERS = re.compile(r"(\(#\d+\)\s*)+$")
 
 
@@ -122,16 +123,29 @@ def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:
     return Oid(chain[-1]) if chain else commit
 
 
+def descendants(repository: Repository, *, ancestor: Oid, tip: Oid) -> frozenset[Oid]:
+    """Returns the commits of a tip's history that contain one of it, which is among them."""
+    output = repository.run("rev-list", "--ancestry-path", f"{ancestor}..{tip}").text
+    return frozenset((ancestor, *(Oid(line) for line in output.split())))
+
+
 def people(repository: Repository, *, since: Oid, until: Oid) -> tuple[Person, ...]:
-    """Returns the authors of the commits in a range, oldest first, each once."""
+    """Returns who wrote the commits in a range, oldest first, each once: authors, and those that trailers name."""
+    trailers = "%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x01)"
     output = repository.run(
-        "log", "--reverse", "-z", "--no-merges", "--format=%an%n%ae%n%ad", "--date=raw", f"{since}..{until}"
-    ).stdout
+        "log", "--reverse", "-z", "--no-merges", f"--format=%an%n%ae%n%ad%n{trailers}", "--date=raw",
+        f"{since}..{until}",
+    ).stdout  # fmt: skip
     found: dict[str, Person] = {}
     for record in output.decode("utf-8", "replace").split("\0"):
         if record:
-            name, email, date = record.split("\n")
-            found.setdefault(email, Person(name=name, email=email, date=date))
+            name, email, date, others = record.split("\n", 3)
+            found.setdefault(email.lower(), Person(name=name, email=email, date=date))
+            for match in map(_PERSON.fullmatch, others.split("\x01")):
+                if match is not None:
+                    found.setdefault(
+                        match["email"].lower(), Person(name=match["name"], email=match["email"], date=date)
+                    )
     return tuple(found.values())
 
 

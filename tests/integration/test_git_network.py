@@ -28,7 +28,7 @@ class Silent:
 
     def connections(self) -> int:
         """Counts those that were made since it was asked last."""
-        self._server.setblocking(False)
+        self._server.settimeout(0)
         count = 0
         with contextlib.suppress(BlockingIOError):
             while True:

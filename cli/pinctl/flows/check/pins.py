@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.records import pin_command, record_findings
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.floors import manifests_at
-from pinctl.flows.sites import pinned_sites
-from pinctl.flows.standing import find_reverted
+from pinctl.flows.superproject.floors import manifests_at
+from pinctl.flows.superproject.sites import pinned_sites
+from pinctl.flows.superproject.standing import find_reverted
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.sites import target_of
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.superproject.sites import target_of
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding
 from pinctl.model.oid import Oid

@@ -89,7 +89,7 @@ def test_ancestry_is_asked_of_the_graph(repo: Repo) -> None:
     assert merge_base(opened(repo), side, other) is None
 
 
-def test_a_commit_was_brought_by_itself_or_by_its_merge(repo: Repo) -> None:  # A7
+def test_a_commit_was_brought_by_itself_or_by_its_merge(repo: Repo) -> None:
     tip = oid(repo, "main")
     merge = oid(repo, "main~1")
     for revision, expected in (("side", merge), ("side~1", merge), ("main~2", oid(repo, "main~2")), ("main", tip)):
@@ -113,6 +113,22 @@ def test_the_newest_commit_that_a_forge_names_after_a_pull_request_is_found(repo
     assert commit_with_trailer(opened(repo), tip=oid(repo, "main~1"), beginning="Change: prime-rl#10 ") is None
 
 
+def test_whom_a_commit_names_as_its_co_authors_wrote_it_too(tmp_path: Path) -> None:
+    repo = Repo.make(tmp_path / "repo")
+    repo.commit(message="Base")
+    body = "Co-authored-by: nobody in the middle <no@x.org>\n\nMore text.\n\n"
+    trailers = "Co-Authored-By:  Yuki ü  <Y@x.org>\nco-authored-by: broken\nCo-authored-by: Mara <m@x.org>\n"
+    repo.commit(message=f"One\n\n{body}{trailers}")
+    repo.commit(message="Two\n\nCo-authored-by: Yuki <y@x.org>\nCo-authored-by: Ines <i@x.org>\n")
+    wrote = people(opened(repo), since=oid(repo, "main~2"), until=oid(repo, "main"))
+    assert [(person.name, person.email) for person in wrote] == [
+        ("Test", "test@pinctl.example"),
+        ("Yuki ü", "Y@x.org"),
+        ("Mara", "m@x.org"),
+        ("Ines", "i@x.org"),
+    ]
+
+
 def test_authors_come_once_each_in_the_order_of_their_first_commits(tmp_path: Path) -> None:
     repo = Repo.make(tmp_path / "repo")
     repo.commit(message="Base")
@@ -126,7 +142,7 @@ def test_authors_come_once_each_in_the_order_of_their_first_commits(tmp_path: Pa
     assert people(opened(repo), since=oid(repo, "main"), until=oid(repo, "main")) == ()
 
 
-def test_changed_paths_are_those_of_contents_modes_and_gitlinks(repo: Repo) -> None:  # A21
+def test_changed_paths_are_those_of_contents_modes_and_gitlinks(repo: Repo) -> None:
     modules = '[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n\tignore = all\n'
     base = repo.commit(
         message="Base", files={"moved": "same\n" * 9, ".gitmodules": modules}, gitlinks={"lib": "1" * 40}
@@ -166,7 +182,7 @@ def test_a_patch_id_is_that_of_the_change_wherever_it_was_made(repo: Repo) -> No
     assert (ids[0] == ids[1], ids[0] == ids[2], ids[3]) == (True, False, None)
 
 
-def test_releases_are_the_tags_that_a_commit_contains(repo: Repo) -> None:  # B7, B8
+def test_releases_are_the_tags_that_a_commit_contains(repo: Repo) -> None:
     for tag, revision in (
         ("v0.1.0", "main~3"),
         ("v0.2.0", "main"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pinctl.flows.standing import find_standing, find_twin
+from pinctl.flows.superproject.standing import find_standing, find_twin
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
 from pinctl.tools.git.repository import Repository
@@ -40,7 +40,7 @@ def twin(commit: str, evidence: TwinEvidence) -> Twin:
     return Twin(commit=Oid(commit), evidence=evidence)
 
 
-def test_a_squash_onto_an_unmoved_branch_has_the_same_tree(repo: Repo) -> None:  # A1
+def test_a_squash_onto_an_unmoved_branch_has_the_same_tree(repo: Repo) -> None:
     head = branch_off(repo, {"new": "1\n"}, {"new": "2\n"})
     squash = repo.commit(message="Anything", files={"new": "2\n"})
     repo.commit(message="Later", files={"later": "1\n"})
@@ -81,7 +81,7 @@ def test_a_branch_that_merged_main_into_itself_before_its_squash_has_a_twin(repo
     assert twin_of(repo, head) == twin(squash, TwinEvidence.SAME_COMBINED_PATCH)
 
 
-def test_a_branch_that_was_rebased_onto_main_has_its_last_commit_s_copy_for_a_twin(repo: Repo) -> None:  # A27
+def test_a_branch_that_was_rebased_onto_main_has_its_last_commit_s_copy_for_a_twin(repo: Repo) -> None:
     head = branch_off(repo, {"one": "1\n"}, {"two": "2\n"}, {"three": "3\n"})
     repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
     for name, text in (("one", "1\n"), ("two", "2\n"), ("three", "3\n")):
@@ -95,6 +95,37 @@ def test_a_branch_of_which_only_the_last_commit_was_taken_over_has_no_twin(repo:
     repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
     repo.commit(message="Cherry-picked", files={"two": "2\n"})
     assert twin_of(repo, head) is None
+
+
+def test_a_rebase_that_changed_the_white_space_of_one_commit_is_no_copy_of_the_branch(repo: Repo) -> None:
+    head = branch_off(repo, {"code.py": "if a:\n    x()\n    y()\n"}, {"two": "2\n"})
+    repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
+    repo.commit(message="Work 0, indented otherwise", files={"code.py": "if a:\n    x()\n  y()\n"})
+    repo.commit(message="Work 1", files={"two": "2\n"})
+    assert twin_of(repo, head) is None
+
+
+def test_an_empty_commit_of_a_rebased_branch_needs_no_copy(repo: Repo) -> None:
+    head = branch_off(repo, {"one": "1\n"}, {}, {"two": "2\n"}, {})
+    repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
+    repo.commit(message="One", files={"one": "1\n"})
+    copy = repo.commit(message="Two", files={"two": "2\n"})
+    assert twin_of(repo, head) == twin(copy, TwinEvidence.SAME_PATCH)
+
+
+def test_a_squash_that_normalised_line_endings_is_a_twin_only_by_its_number(repo: Repo) -> None:
+    head = branch_off(repo, {"new": "one\r\ntwo\r\n"})
+    repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
+    squash = repo.commit(message="Work (#7)", files={"new": "one\ntwo\n"})
+    assert twin_of(repo, head) is None
+    assert twin_of(repo, head, pull=7) == twin(squash, TwinEvidence.FORGE_NUMBER)
+
+
+def test_the_same_lines_at_another_place_of_a_changed_file_are_the_same_patch(repo: Repo) -> None:
+    head = branch_off(repo, {"text": TEXT.replace("line 20\n", "line twenty\n")})
+    repo.commit(message="Meanwhile", files={"text": "more\n" * 9 + TEXT})
+    squash = repo.commit(message="Anything", files={"text": "more\n" * 9 + TEXT.replace("line 20\n", "line twenty\n")})
+    assert twin_of(repo, head) == twin(squash, TwinEvidence.SAME_PATCH)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +218,7 @@ def test_a_twin_is_found_whatever_its_paths_are_called(repo: Repo, path: str) ->
     assert twin_of(repo, head) == twin(squash, TwinEvidence.SAME_PATCH)
 
 
-def test_a_moved_gitlink_counts_as_content_whatever_ignore_says(repo: Repo) -> None:  # A21
+def test_a_moved_gitlink_counts_as_content_whatever_ignore_says(repo: Repo) -> None:
     modules = '[submodule "dep"]\n\tpath = dep\n\turl = ../dep\n\tignore = all\n'
     repo.commit(message="Pin", files={".gitmodules": modules}, gitlinks={"dep": "1" * 40})
     head = repo.commit("work", "Move", gitlinks={"dep": "2" * 40}, parents=[repo.oid()])

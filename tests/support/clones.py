@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from support import Demo
-from support.stack import run
+from support.git import run
 
 
 def copy_stack(built: Path, directory: Path) -> None:

@@ -1,11 +1,13 @@
 """The stages of a landing as types: only what was resolved can be staged, only what was proven can be published."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from packaging.version import Version
 
+from pinctl.errors import ExitStatus
 from pinctl.model.certificate import Certificate
 from pinctl.model.entry import EntryMove, Target
 from pinctl.model.lock import LockDiff
@@ -20,6 +22,9 @@ from pinctl.model.standing import TwinEvidence
 LANDING_PREFIX = "landing/"
 """Where landings are published, below refs/heads/."""
 
+# See git-check-ref-format. A submodule's name may be any path.
+_NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]+|\.\.+|@\{|(?<=/)\.|\.lock(?=/|$)|//+|[/.]$")
+
 
 class ObjectionKind(StrEnum):
     """Why a landing is refused."""
@@ -27,7 +32,6 @@ class ObjectionKind(StrEnum):
     NOT_MERGED = "not-merged"
     NOT_A_RELEASE = "not-a-release"
     REVERTED = "reverted"
-    NOTHING_TO_LAND = "nothing-to-land"
     MOVES_BACK = "moves-back"
     CONFLICT = "conflict"
     DIRTY = "dirty"
@@ -65,9 +69,10 @@ class Objections:
     objections: tuple[Objection, ...]
 
     @property
-    def unknown_only(self) -> bool:
-        """Whether nothing was found to be wrong and something could not be found out."""
-        return all(objection.kind is ObjectionKind.UNKNOWN_CELL for objection in self.objections)
+    def exit_status(self) -> ExitStatus:
+        """No; could not find out where nothing was found to be wrong."""
+        unknown_only = all(objection.kind is ObjectionKind.UNKNOWN_CELL for objection in self.objections)
+        return ExitStatus.UNKNOWN if unknown_only else ExitStatus.NO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +165,7 @@ class BumpPlan:
     @property
     def name(self) -> str:
         """What its landing is called: the plan's name, or that of a bump."""
-        return self.plan.name if self.plan else "bump-" + "-".join(sorted(self.pins))
+        return self.plan.name if self.plan else "bump-" + _NOT_IN_A_REF.sub("-", "-".join(sorted(self.pins)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

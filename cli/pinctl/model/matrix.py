@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pinctl.model.strictness import ControlResult, Outcome
+from pinctl.errors import ExitStatus
+from pinctl.model.control import ControlResult, Outcome
 
 
 class Verdict(StrEnum):
@@ -23,6 +24,17 @@ class Verdict(StrEnum):
     def severity(self) -> int:
         """Orders verdicts: the higher, the worse."""
         return _SEVERITY[self]
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        """Yes, no, or could not find out."""
+        match self:
+            case Verdict.OK:
+                return ExitStatus.YES
+            case Verdict.UNKNOWN:
+                return ExitStatus.UNKNOWN
+            case _:
+                return ExitStatus.NO
 
 
 _SEVERITY = {verdict: severity for severity, verdict in enumerate(Verdict)}

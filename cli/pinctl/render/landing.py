@@ -54,7 +54,9 @@ def objections_text(objections: Objections) -> RenderableType:
     """Returns everything that is in the way, each with its next step."""
     lines: list[Text] = []
     for objection in objections.objections:
-        lines.append(Text.assemble(("refused: ", "bold red"), objection.message))
+        first, *more = objection.message.split("\n")
+        lines.append(Text.assemble(("refused: ", "bold red"), first))
+        lines += [Text(f"    {line}".rstrip()) for line in more]
         lines += [Text(f"    {detail}") for detail in objection.details]
         if objection.hint:
             lines.append(Text.assemble(("hint: ", "bold"), objection.hint))
@@ -77,15 +79,10 @@ def objections_json(objections: Objections) -> dict[str, Any]:
     }
 
 
-def objections_status(objections: Objections) -> ExitStatus:
-    """Returns 3 where nothing is wrong and something could not be found out, else 1."""
-    return ExitStatus.UNKNOWN if objections.unknown_only else ExitStatus.NO
-
-
 def print_objections(output: Output, objections: Objections, output_format: Format) -> ExitStatus:
     """Prints what is in the way, and returns the exit status that says the same."""
     output.answer(objections_text(objections), objections_json(objections), output_format)
-    return objections_status(objections)
+    return objections.exit_status
 
 
 def print_rehearsal(output: Output, staged: Staged, diff: str, output_format: Format) -> None:

@@ -75,7 +75,7 @@ def ask(
             command, cwd=cwd, env=env, input=stdin, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        return Ended(status=-signal.SIGKILL, stdout=b"", stderr=f"not done after {seconds:g} seconds", timed_out=True)
+        return Ended(status=-signal.SIGKILL, stdout=b"", stderr="", timed_out=True)
     except OSError as error:
         raise _cannot_run(command[0], cwd, error) from error
     return Ended(status=ended.returncode, stdout=ended.stdout, stderr=ended.stderr.decode("utf-8", "replace"))

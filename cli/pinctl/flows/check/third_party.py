@@ -11,15 +11,16 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
+from pinctl.flows.check.fixes import lock_command
 from pinctl.flows.check.plans import is_brought
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.sites import component_manifests
+from pinctl.flows.superproject.sites import component_manifests
 from pinctl.model.finding import Finding, Level
 from pinctl.model.lock import Lock, LockChange, compare_packages
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import admits, distribution_of, is_bare
-from pinctl.model.rules import LOCK_TRAILER
+from pinctl.model.rule import LOCK_TRAILER
 from pinctl.tools.git.history import log, merge_base
 from pinctl.tools.lockfile import read_lock
 from pinctl.tools.manifest import all_requirements
@@ -153,12 +154,8 @@ def _finding(
 
 def _fix(scope: Scope, path: str) -> str:
     """Returns the command that makes the lock anew from that of the target, which uv leaves as it is where it can."""
-    project = PurePosixPath(path).parent
-    where = "" if project == PurePosixPath() else f" --directory {shlex.quote(str(project))}"
     names = [component.distribution or component.name for component, _ in scope.stack.gitlink_components()]
-    refresh = "".join(f" --refresh-package {name}" for name in names)
-    checkout = f"git checkout {scope.range.base} -- {shlex.quote(path)}"
-    return f"{checkout} && git submodule update --init && uv lock{where}{refresh}"
+    return f"git checkout {scope.range.base} -- {shlex.quote(path)} && {lock_command(path, names)}"
 
 
 def _has_leave(scope: Scope) -> bool:

@@ -63,7 +63,8 @@ def run_git(
         ended = ask(command, cwd=cwd, env=_environment(env), stdin=stdin or b"", seconds=seconds)
     except CouldNotFindOutError as error:
         raise _explained(error) from error
-    completed = Completed(status=ended.status, stdout=ended.stdout, stderr=ended.stderr.removesuffix("\n"))
+    stderr = f"fatal: no answer in {seconds:g} seconds" if ended.timed_out else ended.stderr.removesuffix("\n")
+    completed = Completed(status=ended.status, stdout=ended.stdout, stderr=stderr)
     if completed.status not in accept:
         shown = " ".join(shown_url(argument) for argument in arguments)
         raise CouldNotFindOutError(f"`git {shown}` failed in {cwd}: {_reason(completed)}")

@@ -47,9 +47,7 @@ def test_the_new_environment_is_named_with_its_conflict_and_the_line_that_leaves
     assert "vllm depend on numpy<2.4" in "\n".join(found["details"])
 
 
-def test_it_lands_without_that_environment_and_no_third_party_version_moves(
-    stack: FloorsStack, pinctl: Pinctl
-) -> None:
+def test_it_lands_without_that_environment_and_no_third_party_version_moves(stack: FloorsStack, pinctl: Pinctl) -> None:
     repo = stack.superproject
     landing = answered(pinctl, repo, "land", NAME, "--exclude-conflicting")
 

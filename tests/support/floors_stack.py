@@ -1,4 +1,4 @@
-"""Builds a stack of the shape of release-floors: a pin past its newest release, and a new environment that conflicts."""
+"""Builds a stack of the shape of release-floors: a pin past its newest release, and an environment that conflicts."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,15 +71,16 @@ def floors_stack(top: Path) -> FloorsStack:
         ('"verifiers[harbor]>=0.3.1.dev59"', '"verifiers[harbor]>=0.4.0"'),
         ('"renderers[multimodal]>=0.1.12.dev4"', '"renderers[multimodal]>=0.1.12"'),
     )
-    before = rig.root(
-        "verifiers",
-        "renderers",
-        requires=["vllm", *(old.strip('"') for old, _ in floors), "prime-rl-configs"],
-        more=_WORKSPACE,
-    ).replace('name = "super"', 'name = "prime-rl"') + "prime-rl-configs = { workspace = true }\n"
-    plan = replaced(
-        (_TOP / PLAN).read_text("utf-8"), ("5d870d8", renderers[1][:7]), ("91d7d15", environments[1][:7])
+    before = (
+        rig.root(
+            "verifiers",
+            "renderers",
+            requires=["vllm", *(old.strip('"') for old, _ in floors), "prime-rl-configs"],
+            more=_WORKSPACE,
+        ).replace('name = "super"', 'name = "prime-rl"')
+        + "prime-rl-configs = { workspace = true }\n"
     )
+    plan = replaced((_TOP / PLAN).read_text("utf-8"), ("5d870d8", renderers[1][:7]), ("91d7d15", environments[1][:7]))
     files: Files = {CONFIGS_MANIFEST: project("prime-rl-configs", requires=["verifiers>=0.3.1.dev59"]), PLAN: plan}
     pins = {"renderers": renderers[0], "prime-envs": environments[0], "verifiers": verifiers}
     superproject = rig.locked(pins, manifest=before, pins_toml=_PINS, files=files)
@@ -112,7 +113,8 @@ def _renderers(rig: UvRig) -> tuple[str, str, str]:
         ("Need a new pillow", "0.1.13.dev3", ">=12.1"),
     )
     one, two, three = (
-        repo.commit(message=message, files={"pyproject.toml": at(version, pillow)}) for message, version, pillow in moves
+        repo.commit(message=message, files={"pyproject.toml": at(version, pillow)})
+        for message, version, pillow in moves
     )
     return one, two, three
 
@@ -130,5 +132,3 @@ def _environments(rig: UvRig) -> tuple[str, str]:
     before = repo.commit(files={"environments/math/sums/pyproject.toml": project("sums", requires=["numpy"])})
     added = {"environments/office/ale_cli/pyproject.toml": project("ale-cli", requires=["numpy>=2.4.4"])}
     return before, repo.commit(message="Add office environments", files=added)
-
-

@@ -165,10 +165,7 @@ def _names(choice: Choice) -> dict[str, str]:
 
 def _judging(choice: Choice) -> dict[str, tuple[str, ...]]:
     """Returns the clients that budgets are judged by: those that are named; of a landing, those that it pins."""
-    if choice.axes is None or choice.named_clients:
-        clients = choice.clients
-    else:
-        clients = tuple(client for (_, new), client in choice.axes.client_of.items() if new)
+    clients = choice.clients if choice.axes is None or choice.named_clients else choice.axes.newest_clients
     labels: dict[str, tuple[str, ...]] = {}
     for client in clients:
         labels[client.component] = (*labels.get(client.component, ()), client.label)
@@ -182,7 +179,7 @@ def _pythons(choice: Choice, pairs: Pairs, tell: Tell) -> dict[Server | Client, 
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
-            if isinstance(client, Code):
+            if isinstance(client, Code) and client.component != stack.name:
                 stack.obtain(stack.pins.components[client.component], client.commit)
 
     def of_server(server: Code) -> Recipe:

@@ -39,7 +39,8 @@ class Axes:
 
     Attributes:
         server_of: the server variant of each set of the superproject's own landed changes.
-        client_of: by component, the variants before and after its changes.
+        client_of: by component, the variants before and after its changes; a client in the superproject itself is the
+            code of each server.
         already: the superproject's own changes that the target has.
     """
 
@@ -49,10 +50,19 @@ class Axes:
     client_of: Mapping[tuple[str, bool], Client]
     already: State = frozenset()
 
+    @property
+    def newest_clients(self) -> tuple[Client, ...]:
+        """The variants with all changes; of a client in the superproject itself, the code of the last server."""
+        last = self.server_of[max(self.server_of, key=len)]
+        own = (last,) if isinstance(last, Code) and last in self.clients else ()
+        return (*(client for (_, new), client in self.client_of.items() if new), *own)
+
     def labels_of(self, need: Need) -> tuple[str, str] | None:
         """Returns the labels of the cell that answers a need; None where no variant does."""
         server = self.server_of.get(need.landed | self.already)
-        client = self.client_of.get((need.component, need.new))
+        # The superproject's own client is the code of the server that it is asked with.
+        is_own = isinstance(server, Code) and server.component == need.component
+        client = server if is_own else self.client_of.get((need.component, need.new))
         return None if server is None or client is None else (server.label, client.label)
 
     def required(self, plan: LandingPlan, *, superproject: str) -> Mapping[tuple[str, str], tuple[Constraint, ...]]:
@@ -87,6 +97,8 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
     moved = {move.component.name: move for move in bump.moves}
     client_of: dict[tuple[str, bool], Client] = {}
     for name in contract.clients:
+        if name == stack.name:
+            continue
         move = moved.get(name)
         after = bump.pins.get(name)
         history = stack.mirror(stack.pins.components[name]).repository
@@ -96,9 +108,10 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
         if before is not None:
             client_of[name, False] = Code(component=name, commit=before)
         client_of[name, True] = Code(component=name, commit=after)
+    own_clients = [code for code in server_of.values() if isinstance(code, Code) and code.component in contract.clients]
     return Axes(
         servers=tuple(dict.fromkeys(server_of.values())),
-        clients=tuple(dict.fromkeys(client_of.values())),
+        clients=tuple(dict.fromkeys((*client_of.values(), *own_clients))),
         server_of=server_of,
         client_of=client_of,
         already=already,
@@ -152,16 +165,20 @@ def _server(text: str, stack: Stack | None, name: str) -> Server:
                 )
             return live
         case Spec(kind="code", name=component) if component == name:
-            if stack is None:
-                raise CouldNotFindOutError(
-                    f"--server {text} needs a checkout of {name}", hint="Name one with --superproject DIR."
-                )
-            return Code(component=name, commit=stack.repository.commit(spec.rest), name=spec.rest)
+            return _own_code(f"--server {text}", spec, stack)
         case _:
             raise BadInputError(
                 f"--server {text}: a server is wire:FORM, {name}@REVISION, recorded:DIR, or a URL",
                 hint=f"Forms: {', '.join(_forms())}",
             )
+
+
+def _own_code(option: str, spec: Spec, stack: Stack | None) -> Code:
+    if stack is None:
+        raise CouldNotFindOutError(
+            f"{option} needs a checkout of {spec.name}", hint="Name one with --superproject DIR."
+        )
+    return Code(component=spec.name, commit=stack.repository.commit(spec.rest), name=spec.rest)
 
 
 def _wire(option: str, form: str) -> Wire:
@@ -189,8 +206,11 @@ def _clients(
         )
     if spec.kind == "wire":
         return (_wire(f"--client {text}", spec.name),)
-    by_distribution = {pins.components[name].distribution or name: name for name in contract.clients}
-    component = spec.name if spec.name in contract.clients else by_distribution.get(spec.name)
+    own = pins.superproject.name
+    if spec.kind == "code" and spec.name == own and own in contract.clients:
+        return (_own_code(f"--client {text}", spec, stack),)
+    by_distribution = {pins.components[name].distribution or name: name for name in contract.clients if name != own}
+    component = spec.name if spec.name in by_distribution.values() else by_distribution.get(spec.name)
     if component is None:
         raise BadInputError(
             f"--client {text}: the plan has no probe of {spec.name!r}{nearest(spec.name, contract.clients)}"

@@ -16,7 +16,7 @@ from math import comb, prod
 from operator import or_
 
 from pinctl.model.matrix import Cell, Verdict
-from pinctl.model.need import CellOf, Need, State, answer_of, needs_of_client
+from pinctl.model.need import CellOf, Need, State, answer_of, need_of_own, needs_of_client
 from pinctl.model.plan import Constraint, LandingPlan
 
 Broken = tuple[Need, Cell]
@@ -40,8 +40,10 @@ class States:
         self.own = self.bits(change.id for change in plan.of_superproject(superproject))
         self._after_of = {self._bit[change.id]: self.bits(change.after) for change in plan.changes}
         self._components = tuple(plan.contract.clients) if plan.contract else ()
+        self._superproject = superproject
+        # A client of the superproject's own is in the commit of the server: nothing of it lands by itself.
         self._changes_of = tuple(
-            self.bits(change.id for change in plan.changes if change.component == component)
+            self.bits(change.id for change in plan.changes if change.component == component != superproject)
             for component in self._components
         )
         self._changed = sum(1 << place for place, bits in enumerate(self._changes_of) if bits)
@@ -76,7 +78,11 @@ class States:
         found: tuple[Need, ...] = ()
         for place, component in enumerate(self._components):
             at_head, pinned = bool(whole & 1 << place), bool(whole & pins & 1 << place)
-            found += needs_of_client(own, component, at_head=at_head, pinned=pinned, waits=waits)
+            found += (
+                (need_of_own(own, component, waits=waits),)
+                if component == self._superproject
+                else needs_of_client(own, component, at_head=at_head, pinned=pinned, waits=waits)
+            )
         return found
 
     def broken(self, landed: int, pins: int) -> Broken | None:

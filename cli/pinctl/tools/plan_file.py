@@ -220,8 +220,8 @@ def _contract_mistakes(
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
     for name, table in clients.items() if isinstance(clients, dict) else ():
         tables[("contract", "clients", name)] = table
-        if name not in pins.components:
-            words = f"is no component of pins.toml{nearest(name, pins.components)}"
+        if name not in (pins.superproject.name, *pins.components):
+            words = f"is no component of pins.toml{nearest(name, (pins.superproject.name, *pins.components))}"
             yield mistake_at(source, ("contract", "clients", name), words)
     for at, value in tables.items():
         table = _probe_table(value)

@@ -7,7 +7,7 @@ from pathlib import Path
 from pinctl.errors import BadFileError, BadInputError, CouldNotFindOutError
 from pinctl.flows.floors import manifests_at
 from pinctl.flows.partway import servers_between
-from pinctl.flows.sites import pinned_sites
+from pinctl.flows.sites import locked_commit, pinned_sites
 from pinctl.flows.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.need import Need, State
@@ -103,6 +103,9 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
         after = bump.pins.get(name)
         history = stack.mirror(stack.pins.components[name]).repository
         before = move.before if move is not None else _before_changes(history, bump, name)
+        if before is None and move is not None:
+            # What nothing pinned before may have been there all the same, brought by another package.
+            before = locked_commit(stack, move.component, bump.tip)
         if after is None:
             after = before = before or _pinned(stack, bump.tip, name)
         if before is not None:

@@ -62,7 +62,9 @@ def needs_of(
         movers = frozenset(change.id for change in plan.changes if component in change.pins)
         head_is_new = bool(changes) and changes <= state
         moved = bool(movers) and movers <= state if pinned is None else component in pinned
-        needs += needs_of_client(own, component, at_head=head_is_new, pinned=head_is_new and moved, waits=waits)
+        pinned_is_new = head_is_new and moved
+        at_head = head_is_new if plan.contract.clients[component].head else pinned_is_new
+        needs += needs_of_client(own, component, at_head=at_head, pinned=pinned_is_new, waits=waits)
     return tuple(needs)
 
 

@@ -58,6 +58,7 @@ class _Probe(Shape):
 class _Client(_Probe):
     optional: tuple[Text, ...] = ()
     strict: bool = False
+    head: bool = True
 
 
 def _probe_table(value: Any) -> Any:
@@ -159,6 +160,7 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         relays=shape.relays,
         optional=shape.optional if isinstance(shape, _Client) else (),
         strict=isinstance(shape, _Client) and shape.strict,
+        head=not isinstance(shape, _Client) or shape.head,
         seconds=shape.seconds,
         memory=shape.memory,
     )

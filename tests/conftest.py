@@ -1,7 +1,6 @@
 """Seals every test off from the machine, and gives it the embedded stack and pinctl to run."""
 
 import os
-import subprocess
 import uuid
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from pinctl.app import run
 from pinctl.demo.build import build_demo
 from support import Demo, Git, Pinctl, Result
+from support.git import run as run_git
 from support.releases import Releases
 
 _GIT = {
@@ -101,11 +101,4 @@ def releases(tmp_path: Path, pinctl: Pinctl, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def git() -> Git:
     """Runs git: `git(directory, "log", "-1")` returns what it prints, without the final newline."""
-
-    def call(directory: Path, *arguments: str | Path) -> str:
-        command = ["git", "-C", str(directory), *map(str, arguments)]
-        ended = subprocess.run(command, check=False, capture_output=True, text=True)
-        assert ended.returncode == 0, f"{command}: {ended.stderr}"
-        return ended.stdout.removesuffix("\n")
-
-    return call
+    return run_git

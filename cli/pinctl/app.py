@@ -28,7 +28,6 @@ app = typer.Typer(
     name="pinctl",
     help="Land a change that spans git repositories in its order: pins, floors and lock in one proven commit.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -93,6 +92,11 @@ def run(arguments: list[str]) -> int:
         return error.exit_status
     except Exception:  # noqa: BLE001 - the boundary: whatever gets here is a bug of pinctl
         traceback.print_exc()
-        output.error(PinctlError("this is a bug of pinctl; nothing says that what it was doing was finished"))
+        output.error(
+            PinctlError(
+                "this is a bug of pinctl; nothing says that what it was doing was finished",
+                hint="Report it with the lines above.",
+            )
+        )
         return ExitStatus.BUG
     return result if isinstance(result, int) else ExitStatus.YES

@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 
 from pinctl.demo.build import build_demo
-from pinctl.flows.form_figures import reference_figures
+from pinctl.flows.matrix.form_figures import reference_figures
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
 from pinctl.model.need import Need, needs_of
 from pinctl.model.order import prove_order

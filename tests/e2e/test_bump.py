@@ -364,7 +364,7 @@ def test_onto_another_branch_it_starts_from_that(tmp_path: Path, pinctl: Pinctl)
 def test_work_in_the_files_that_it_writes_is_in_the_way_and_other_work_is_not(
     tmp_path: Path, pinctl: Pinctl, git: Git
 ) -> None:
-    """A28: what is staged or changed elsewhere stays so, and out of the commit."""
+    """What is staged or changed elsewhere stays so, and out of the commit."""
     repo, _ = plain(UvRig(top=tmp_path))
     (repo.directory / "pins.toml").write_text("# mine\n" + (repo.directory / "pins.toml").read_text())
     with unchanged(repo.directory):

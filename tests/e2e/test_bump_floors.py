@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import Pinctl
-from support.rig import Repo, checked, shell
+from support.rig import Repo, checked, plan_toml, shell
 from support.snapshot import unchanged
 from support.uv_rig import BACKEND, HATCH, IN_TREE, UvRig, answered, project, refusals, text_of
 
@@ -224,23 +224,7 @@ def test_b3_all_manifests_rise_together_and_those_that_are_not_named_stay(tmp_pa
     assert checked(pinctl, repo, "--all", "--head", LANDING).answer() == (0, [])
 
 
-PLAN = """\
-version = 1
-title = "Read the new form"
-
-[[changes]]
-id = "lib"
-component = "lib"
-pull = 7
-
-[[changes]]
-id = "server"
-component = "super"
-pull = 9
-branch = "server"
-after = ["lib"]
-pins = ["lib"]
-"""
+PLAN = plan_toml(pull=7, branch="server")
 
 
 def planned(

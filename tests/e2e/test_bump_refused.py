@@ -5,27 +5,12 @@ from pathlib import Path
 import pytest
 
 from support import Pinctl
-from support.rig import Repo, Rig, checked
+from support.rig import Repo, Rig, checked, plan_toml
 from support.snapshot import unchanged
 from support.uv_rig import UvRig, answered, refusals, text_of
 
 LANDING = "landing/bump-lib"
-PLAN = """\
-version = 1
-title = "Read the new form"
-
-[[changes]]
-id = "lib"
-component = "lib"
-pull = 7
-
-[[changes]]
-id = "server"
-component = "super"
-pull = 9
-after = ["lib"]
-pins = ["lib"]
-"""
+PLAN = plan_toml(pull=7)
 
 
 def superproject(rig: Rig, at: str, *, files: dict[str, str | bytes | None] | None = None) -> Repo:

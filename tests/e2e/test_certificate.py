@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from support import Demo, Pinctl
+from support.git import run
 from support.rig import Checked, as_checked
 from support.snapshot import unchanged
-from support.stack import LANDING, commit, replaced, run, text_at
+from support.stack import LANDING, commit, replaced, text_at
 
 PATH = "landing_plans/certificates/packed-generate.json"
 PLAN = "landing_plans/packed-generate.toml"

@@ -7,8 +7,9 @@ import pytest
 import uv
 
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.rig import Checked, Repo, checked
-from support.stack import CONFIGS_MANIFEST, LANDING, RENDERERS_SQUASH, ROOT_MANIFEST, by_subject, run
+from support.stack import CONFIGS_MANIFEST, LANDING, RENDERERS_SQUASH, ROOT_MANIFEST, by_subject
 
 BASE = ("--base", "main", "--head", LANDING)
 

@@ -7,8 +7,9 @@ import pytest
 import uv
 
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.snapshot import difference, snapshot, unchanged
-from support.stack import LANDING, PUBLISHED, SERVER_BRANCH, commit, run, text_at
+from support.stack import LANDING, PUBLISHED, SERVER_BRANCH, commit, text_at
 
 TITLE = "Pack the per-token payloads of /generate"
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from pinctl.flows.prove import prove
+from pinctl.flows.proof.prove import prove
 from pinctl.tools.git.compose import commit_tree
 from pinctl.tools.places import scratch
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.snapshot import difference, snapshot, unchanged
-from support.stack import LANDING, PUBLISHED, commit, run
+from support.stack import LANDING, PUBLISHED, commit
 
 # Runs pinctl, and is killed as one function is entered or left; or as a process is started: the first one that has a
 # word among its arguments, or the one of a number.
@@ -58,16 +59,16 @@ sys.argv = ["pinctl", *arguments]
 main()
 """
 STEPS = [
-    ("pinctl.flows.land.resolve", "before"),
-    ("pinctl.flows.stage.scratch_commit", "before"),
+    ("pinctl.flows.landing.land.resolve", "before"),
+    ("pinctl.flows.staging.stage.scratch_commit", "before"),
     ("pinctl.tools.uv.lock", "before"),
     ("pinctl.tools.uv.lock", "after"),
-    ("pinctl.flows.asking.python_for", "before"),
+    ("pinctl.flows.matrix.asking.python_for", "before"),
     ("pinctl.tools.environment._make", "after"),
-    ("pinctl.flows.prove.run_matrix", "before"),
-    ("pinctl.flows.publish.commit_tree", "before"),
-    ("pinctl.flows.publish.move_ref", "before"),
-    ("pinctl.flows.publish.move_ref", "after"),
+    ("pinctl.flows.proof.prove.run_matrix", "before"),
+    ("pinctl.flows.landing.publish.commit_tree", "before"),
+    ("pinctl.flows.landing.publish.move_ref", "before"),
+    ("pinctl.flows.landing.publish.move_ref", "after"),
 ]
 
 
@@ -153,7 +154,7 @@ def test_the_branch_is_moved_between_staging_and_publishing(
         _take_the_branch(demo)
         return commit_tree(*arguments, **options)
 
-    _assert_lost(demo, pinctl, git, monkeypatch, "pinctl.flows.publish.commit_tree", late)
+    _assert_lost(demo, pinctl, git, monkeypatch, "pinctl.flows.landing.publish.commit_tree", late)
 
 
 def test_the_branch_is_taken_while_the_matrix_runs(
@@ -163,7 +164,7 @@ def test_the_branch_is_taken_while_the_matrix_runs(
         _take_the_branch(demo)
         return prove(*arguments, **options)
 
-    _assert_lost(demo, pinctl, git, monkeypatch, "pinctl.flows.land.prove", late)
+    _assert_lost(demo, pinctl, git, monkeypatch, "pinctl.flows.landing.land.prove", late)
 
 
 def test_the_branch_is_checked_out_while_the_matrix_runs(
@@ -178,7 +179,7 @@ def test_the_branch_is_checked_out_while_the_matrix_runs(
         switched.append(snapshot(demo.superproject))
         return prove(*arguments, **options)
 
-    monkeypatch.setattr("pinctl.flows.land.prove", late)
+    monkeypatch.setattr("pinctl.flows.landing.land.prove", late)
     result = pinctl("land", "packed-generate", cwd=demo.superproject)
 
     (before,) = switched
@@ -196,7 +197,7 @@ def test_a_landing_that_another_run_has_published_meanwhile_is_not_overwritten(
         return prove(*arguments, **options)
 
     environment = {**os.environ, "GIT_COMMITTER_NAME": "Other", "GIT_COMMITTER_EMAIL": "other@pinctl.example"}
-    monkeypatch.setattr("pinctl.flows.land.prove", late)
+    monkeypatch.setattr("pinctl.flows.landing.land.prove", late)
     result = pinctl("land", "packed-generate", cwd=demo.superproject)
 
     assert git(demo.superproject, "log", "-1", "--format=%cn", LANDING) == "Other"

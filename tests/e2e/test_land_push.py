@@ -7,8 +7,9 @@ import pytest
 
 from pinctl.tools.git.refs import push
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.snapshot import difference, snapshot, unchanged
-from support.stack import LANDING, PUBLISHED, commit, run
+from support.stack import LANDING, PUBLISHED, commit
 
 FOREIGN = "Something of my own"
 PUSHED = {f"ref refs/heads/{LANDING}", f"file refs/heads/{LANDING}"}
@@ -92,7 +93,7 @@ def test_a_branch_that_moves_while_it_is_pushed_is_left_alone(
         commit(remote, LANDING, FOREIGN, parents=(run(remote, "rev-parse", "main"),), files={"mine": "mine\n"})
         push(*arguments, **options)
 
-    monkeypatch.setattr("pinctl.flows.publish.push_ref", late)
+    monkeypatch.setattr("pinctl.flows.landing.publish.push_ref", late)
     result = pinctl("land", "packed-generate", "--push", cwd=demo.superproject)
 
     landing = git(demo.superproject, "rev-parse", LANDING)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import Demo, Git, Pinctl
-from support.stack import run
+from support.git import run
 
 PLAN = "packed-generate"
 RELEASES = ("--server", "wire:vllm", "--server", "wire:packed")
@@ -110,7 +110,11 @@ def test_shards_of_other_inputs_are_refused_by_name_and_twins_are_not(
     assert [line.split(":")[0].strip() for line in rest] == ["probe of verifiers", "split", "hint"]
 
     refused = pinctl("matrix", "another", one, "--merge", cwd=tmp_path)
-    assert (refused.status, refused.stderr) == (2, f"error: {one} is a shard of the plan {PLAN}, not of another\n")
+    assert refused.status == 2
+    assert refused.stderr == (
+        f"error: {one} is a shard of the plan {PLAN}, not of another\n"
+        f"hint: Name its plan: pinctl matrix {PLAN} ... --merge\n"
+    )
     two.write_text(two.read_text()[:-20])
     refused = pinctl("matrix", PLAN, one, two, "--merge", cwd=tmp_path)
     assert refused.status == 2

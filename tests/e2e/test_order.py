@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from support import Demo, Git, Pinctl
+from support.git import run
 from support.snapshot import unchanged
-from support.stack import LANDING, replaced, run
+from support.stack import LANDING, replaced
 
 REJECTED = "greedy: logprobs: MalformedGenerateResponseError: Engine response choice.logprobs must be an object."
 

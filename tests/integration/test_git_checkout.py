@@ -89,7 +89,7 @@ def test_the_checkout_is_clean_and_detached(repo: Repo, git: Git, tmp_path: Path
     assert git(top, "ls-files", "--stage") == repo.git("ls-files", "--stage")
 
 
-def test_versions_can_be_derived_from_tags(repo: Repo, git: Git, tmp_path: Path) -> None:  # B5
+def test_versions_can_be_derived_from_tags(repo: Repo, git: Git, tmp_path: Path) -> None:
     top = laid_out(Repository.open(repo.directory), "HEAD", tmp_path / "out")
     assert git(top, "describe", "--long") == f"v0.1.0-2-g{repo.oid()[:7]}"
     assert git(top, "describe", "--tags", "--exact-match") == "light"
@@ -212,7 +212,7 @@ def test_some_files_alone_may_be_laid_out_and_the_rest_counts_as_unchanged(
     assert git(tmp_path / "out", "describe", "--long", "--dirty") == f"v0.1.0-2-g{repo.oid()[:7]}"
 
 
-def test_a_sha256_repository_lends_too(tmp_path: Path, git: Git) -> None:  # A40
+def test_a_sha256_repository_lends_too(tmp_path: Path, git: Git) -> None:
     made = Repo.make(tmp_path / "sha256", object_format="sha256")
     oid = made.commit(files={"file": "1\n"})
     made.git("tag", "v1")

@@ -84,7 +84,7 @@ def test_a_gitlink_may_take_the_place_of_a_file_or_of_a_directory(repo: Repo) ->
     assert (found["file"], found["dir"], "dir/deep" in found) == (f"160000 {ONE}", f"160000 {TWO}", False)
 
 
-def test_an_edit_in_a_sha256_repository_is_one_of_its_own_ids(tmp_path: Path) -> None:  # A40
+def test_an_edit_in_a_sha256_repository_is_one_of_its_own_ids(tmp_path: Path) -> None:
     made = Repo.make(tmp_path / "sha256", object_format="sha256")
     made.commit(files={"file": "1\n", "gone": "2\n"}, gitlinks={"deps/lib": "1" * 64})
     opened = Repository.open(made.directory)
@@ -93,7 +93,7 @@ def test_an_edit_in_a_sha256_repository_is_one_of_its_own_ids(tmp_path: Path) ->
     assert listing(made, tree) == {"deps/lib": f"160000 {'2' * 64}", "file": f"100644 {made.oid('HEAD:file')}"}
 
 
-def test_what_the_user_has_staged_and_changed_takes_no_part(repo: Repo, git: Git) -> None:  # A28
+def test_what_the_user_has_staged_and_changed_takes_no_part(repo: Repo, git: Git) -> None:
     (repo.directory / "file").write_text("changed\n")
     (repo.directory / "staged").write_text("staged\n")
     git(repo.directory, "add", "staged")

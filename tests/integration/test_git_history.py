@@ -89,7 +89,7 @@ def test_ancestry_is_asked_of_the_graph(repo: Repo) -> None:
     assert merge_base(opened(repo), side, other) is None
 
 
-def test_a_commit_was_brought_by_itself_or_by_its_merge(repo: Repo) -> None:  # A7
+def test_a_commit_was_brought_by_itself_or_by_its_merge(repo: Repo) -> None:
     tip = oid(repo, "main")
     merge = oid(repo, "main~1")
     for revision, expected in (("side", merge), ("side~1", merge), ("main~2", oid(repo, "main~2")), ("main", tip)):
@@ -126,7 +126,7 @@ def test_authors_come_once_each_in_the_order_of_their_first_commits(tmp_path: Pa
     assert people(opened(repo), since=oid(repo, "main"), until=oid(repo, "main")) == ()
 
 
-def test_changed_paths_are_those_of_contents_modes_and_gitlinks(repo: Repo) -> None:  # A21
+def test_changed_paths_are_those_of_contents_modes_and_gitlinks(repo: Repo) -> None:
     modules = '[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n\tignore = all\n'
     base = repo.commit(
         message="Base", files={"moved": "same\n" * 9, ".gitmodules": modules}, gitlinks={"lib": "1" * 40}
@@ -166,7 +166,7 @@ def test_a_patch_id_is_that_of_the_change_wherever_it_was_made(repo: Repo) -> No
     assert (ids[0] == ids[1], ids[0] == ids[2], ids[3]) == (True, False, None)
 
 
-def test_releases_are_the_tags_that_a_commit_contains(repo: Repo) -> None:  # B7, B8
+def test_releases_are_the_tags_that_a_commit_contains(repo: Repo) -> None:
     for tag, revision in (
         ("v0.1.0", "main~3"),
         ("v0.2.0", "main"),

@@ -50,7 +50,7 @@ def test_a_mirror_has_the_remote_s_branches_and_tags(remote: Repo) -> None:
     assert mirror.repository.read("main", "file") == b"2\n"
 
 
-def test_the_remote_s_default_branch_may_have_any_name(remote: Repo) -> None:  # A8
+def test_the_remote_s_default_branch_may_have_any_name(remote: Repo) -> None:
     remote.branch("main3")
     remote.git("symbolic-ref", "HEAD", "refs/heads/main3")
     assert Mirror.of(url_of(remote)).head == "main3"
@@ -92,10 +92,10 @@ def test_annotated_and_light_tags_both_name_their_commit(remote: Repo) -> None:
     mirror = Mirror.of(url_of(remote))
     one = remote.oid("main~1")
     assert [mirror.obtain(name) for name in ("v1", "nested", "light")] == [one, one, one]
-    assert [mirror.tip(name) for name in ("v1", "nested", "light")] == [one, one, one]  # A8
+    assert [mirror.tip(name) for name in ("v1", "nested", "light")] == [one, one, one]
 
 
-def test_a_branch_that_is_not_there_says_what_to_correct(remote: Repo) -> None:  # A8
+def test_a_branch_that_is_not_there_says_what_to_correct(remote: Repo) -> None:
     mirror = Mirror.of(url_of(remote))
     with pytest.raises(CouldNotFindOutError) as caught:
         mirror.tip("gone")
@@ -119,7 +119,7 @@ def test_pull_requests_come_only_where_they_are_asked_for(remote: Repo) -> None:
     assert refs_of(Mirror.of(url_of(remote)))["refs/pull/7/head"] == head
 
 
-def test_a_commit_that_no_branch_has_is_fetched_by_its_full_id(remote: Repo) -> None:  # A1, A19
+def test_a_commit_that_no_branch_has_is_fetched_by_its_full_id(remote: Repo) -> None:
     orphan = remote.commit("work", "Work", files={"new": "1\n"}, parents=[remote.oid()])
     remote.git("update-ref", "refs/kept/orphan", orphan)
     remote.git("branch", "-D", "work")
@@ -147,7 +147,7 @@ def test_what_is_here_is_found_by_any_name(remote: Repo) -> None:
 @pytest.mark.parametrize(
     "revision", ["1" * 40, "1" * 7, "gone", "feature/" + "long" * 12, "main~7", "a b", "HEAD:file"]
 )
-def test_what_no_remote_has_is_none(remote: Repo, revision: str) -> None:  # A3
+def test_what_no_remote_has_is_none(remote: Repo, revision: str) -> None:
     mirror = Mirror.of(url_of(remote))
     assert mirror.obtain(revision) is None
     # And the mirror goes on answering.
@@ -161,7 +161,7 @@ def test_a_revision_is_never_an_option_of_git(remote: Repo, tmp_path: Path) -> N
     assert not planted.exists()
 
 
-def test_a_remote_that_does_not_answer_is_no_answer(remote: Repo, tmp_path: Path) -> None:  # A41
+def test_a_remote_that_does_not_answer_is_no_answer(remote: Repo, tmp_path: Path) -> None:
     url = f"file://{tmp_path}/gone.git"
     with pytest.raises(CouldNotFindOutError) as caught:
         Mirror.of(url)
@@ -290,7 +290,7 @@ def test_a_mirror_of_a_shallow_remote_does_not_pretend_to_be_whole(remote: Repo,
     assert (ended.stdout in {b"shallow\n", b"could not find out\n"}, ended.stderr) == (True, "")
 
 
-def test_a_sha256_remote_has_a_mirror_of_its_kind(tmp_path: Path, remote: Repo) -> None:  # A40
+def test_a_sha256_remote_has_a_mirror_of_its_kind(tmp_path: Path, remote: Repo) -> None:
     other = Repo.make(tmp_path / "sha256.git", bare=True, object_format="sha256")
     oid = other.commit(files={"file": "x\n"})
     for _ in range(2):

@@ -228,5 +228,5 @@ def test_a_remote_that_refuses_says_why(clone: Repository, remote: Repo) -> None
         ("", ""),
     ],
 )
-def test_a_url_is_shown_without_who_and_how(url: str, shown: str) -> None:  # A16
+def test_a_url_is_shown_without_who_and_how(url: str, shown: str) -> None:
     assert shown_url(url) == shown

@@ -53,7 +53,7 @@ def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
     assert Repository.open(bare.directory).resolve("main") == oid
 
 
-def test_a_linked_worktree_has_its_own_head_and_the_objects_of_all(repo: Repo, git: Git, tmp_path: Path) -> None:  # A34
+def test_a_linked_worktree_has_its_own_head_and_the_objects_of_all(repo: Repo, git: Git, tmp_path: Path) -> None:
     linked = tmp_path / "linked"
     git(repo.directory, "worktree", "add", "--quiet", "-b", "work", linked)
     made = repo.commit("other", files={"file": "other\n"})
@@ -66,7 +66,7 @@ def test_a_linked_worktree_has_its_own_head_and_the_objects_of_all(repo: Repo, g
     assert opened.run("rev-parse", "--abbrev-ref", "HEAD").text == "work"
 
 
-def test_a_submodule_is_a_repository_of_its_own(repo: Repo, git: Git, tmp_path: Path) -> None:  # A34
+def test_a_submodule_is_a_repository_of_its_own(repo: Repo, git: Git, tmp_path: Path) -> None:
     top = Repo.make(tmp_path / "super")
     top.commit(message="Top", files={"top": "1\n"})
     git(
@@ -84,7 +84,7 @@ def test_a_submodule_is_a_repository_of_its_own(repo: Repo, git: Git, tmp_path: 
     assert Repository.open(top.directory / "deps" / "lib").resolve("HEAD") == repo.oid()
 
 
-def test_the_directory_of_a_submodule_that_is_not_there_lies_in_the_superproject(repo: Repo) -> None:  # A11
+def test_the_directory_of_a_submodule_that_is_not_there_lies_in_the_superproject(repo: Repo) -> None:
     repo.commit(message="Pin", gitlinks={"deps/lib": "1" * 40})
     (repo.directory / "deps" / "lib").mkdir(parents=True, exist_ok=True)
     assert Repository.open(repo.directory / "deps" / "lib").work_tree == repo.directory
@@ -146,9 +146,7 @@ def test_what_is_no_repository_says_what_to_do(tmp_path: Path) -> None:
     assert caught.value.message == f"{tmp_path / 'file'} is not a directory"
 
 
-def test_a_repository_of_somebody_else_is_named_with_the_way_out(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:  # A32
+def test_a_repository_of_somebody_else_is_named_with_the_way_out(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(CouldNotFindOutError) as caught:
         Repository.open(repo.directory)
@@ -239,7 +237,7 @@ def test_settings_are_read_one_by_one(repo: Repo) -> None:
     assert [opened.config(key) for key in ("pinctl.one", "pinctl.many", "pinctl.none")] == ["a\nb", "last", None]
 
 
-def test_a_sha256_repository_is_read_like_any_other(tmp_path: Path) -> None:  # A40
+def test_a_sha256_repository_is_read_like_any_other(tmp_path: Path) -> None:
     made = Repo.make(tmp_path / "sha256", object_format="sha256")
     oid = made.commit(files={"file": "1\n"}, gitlinks={"deps/lib": "1" * 64})
     opened = Repository.open(made.directory)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.standing import find_revert, find_standing
+from pinctl.flows.superproject.standing import find_revert, find_standing
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.repository import Repository
@@ -42,11 +42,11 @@ def revert_message(repo: Repo, commit: str, subject: str) -> str:
 
 
 @pytest.mark.parametrize("behind", [0, 1, 2])
-def test_a_commit_of_the_branch_is_on_it_however_far_behind(repo: Repo, behind: int) -> None:  # A26
+def test_a_commit_of_the_branch_is_on_it_however_far_behind(repo: Repo, behind: int) -> None:
     assert standing(repo, f"main~{behind}") == on_main(behind)
 
 
-def test_a_commit_that_a_merge_brought_is_on_the_branch(repo: Repo) -> None:  # A7
+def test_a_commit_that_a_merge_brought_is_on_the_branch(repo: Repo) -> None:
     base = repo.oid("main~1")
     repo.commit("side", "Side 1", files={"side": "1\n"}, parents=[base])
     repo.commit("side", "Side 2", files={"side": "2\n"})
@@ -56,14 +56,14 @@ def test_a_commit_that_a_merge_brought_is_on_the_branch(repo: Repo) -> None:  # 
 
 
 @pytest.mark.parametrize("commits", [1, 3])
-def test_a_descendant_of_the_tip_is_ahead(repo: Repo, commits: int) -> None:  # A6
+def test_a_descendant_of_the_tip_is_ahead(repo: Repo, commits: int) -> None:
     repo.branch("work")
     for number in range(commits):
         repo.commit("work", f"Work {number}", files={"work": f"{number}\n"})
     assert standing(repo, "work") == Standing(kind=StandingKind.AHEAD, branch="main", behind=0, ahead=commits)
 
 
-def test_a_descendant_that_merged_the_branch_into_itself_is_ahead(repo: Repo) -> None:  # A6
+def test_a_descendant_that_merged_the_branch_into_itself_is_ahead(repo: Repo) -> None:
     repo.commit("work", "Work", files={"work": "1\n"}, parents=[repo.oid("main~1")])
     repo.commit("work", "Merge main", files={"file2": "2\n"}, parents=[repo.oid("work"), repo.oid("main")])
     assert standing(repo, "work") == Standing(kind=StandingKind.AHEAD, branch="main", behind=0, ahead=2)
@@ -180,7 +180,7 @@ def shallow_clone(repo: Repo, git: Git, *, depth: int) -> Path:
     return clone
 
 
-def test_a_shallow_clone_does_not_say_no_to_a_true_ancestor(repo: Repo, git: Git) -> None:  # A2
+def test_a_shallow_clone_does_not_say_no_to_a_true_ancestor(repo: Repo, git: Git) -> None:
     clone = shallow_clone(repo, git, depth=1)
     old, tip = Oid(repo.oid("main~2")), Oid(repo.oid())
     git(clone, "fetch", "--quiet", "--depth", "1", "origin", old)
@@ -194,7 +194,7 @@ def test_a_shallow_clone_does_not_say_no_to_a_true_ancestor(repo: Repo, git: Git
     assert "git fetch --unshallow" in (caught.value.hint or "")
 
 
-def test_a_shallow_clone_says_yes_where_what_it_has_is_enough(repo: Repo, git: Git) -> None:  # A2
+def test_a_shallow_clone_says_yes_where_what_it_has_is_enough(repo: Repo, git: Git) -> None:
     opened = Repository.open(shallow_clone(repo, git, depth=2))
     tip = Oid(repo.oid())
     assert find_standing(opened, tip, branch="main", tip=tip) == on_main(0)
@@ -208,7 +208,7 @@ def test_a_shallow_clone_that_was_deepened_says_what_a_whole_one_does(repo: Repo
     assert find_standing(opened, Oid(repo.oid("main~2")), branch="main", tip=Oid(repo.oid())) == on_main(2)
 
 
-def test_a_commit_that_is_not_there_is_no_no(repo: Repo) -> None:  # A3
+def test_a_commit_that_is_not_there_is_no_no(repo: Repo) -> None:
     opened = Repository.open(repo.directory)
     with pytest.raises(CouldNotFindOutError):
         find_standing(opened, Oid("1" * 40), branch="main", tip=Oid(repo.oid()))

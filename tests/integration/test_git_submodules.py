@@ -25,7 +25,7 @@ def read(repo: Repo, text: str | None, revision: str = "HEAD") -> tuple[Submodul
     return read_submodules(Repository.open(repo.directory), revision)
 
 
-def test_a_name_is_not_a_path(repo: Repo) -> None:  # A14
+def test_a_name_is_not_a_path(repo: Repo) -> None:
     text = (
         '[submodule "verifiers"]\n\tpath = deps/verifiers\n\turl = ../verifiers.git\n\tbranch = main\n'
         '[submodule "verifiers-tools"]\n\tpath = verifiers\n\turl = https://example.org/tools.git\n'
@@ -54,7 +54,7 @@ def test_without_a_file_there_are_none(repo: Repo) -> None:
     assert read(repo, "[core]\n\tbare = true\n") == ()
 
 
-def test_sections_without_a_path_or_a_url_are_left_out(repo: Repo) -> None:  # A13
+def test_sections_without_a_path_or_a_url_are_left_out(repo: Repo) -> None:
     text = (
         '[submodule "a"]\n\tpath = a\n[submodule "b"]\n\turl = ../b\n[submodule "c"]\n\tpath\n\turl\n[submodule "d"]\n'
     )
@@ -63,7 +63,7 @@ def test_sections_without_a_path_or_a_url_are_left_out(repo: Repo) -> None:  # A
     )
 
 
-def test_line_ends_of_windows_are_no_part_of_a_value(repo: Repo) -> None:  # A38
+def test_line_ends_of_windows_are_no_part_of_a_value(repo: Repo) -> None:
     assert read(repo, section("dep").replace("\n", "\r\n")) == (
         Submodule(name="dep", path="dep", url="../dep.git", branch=None, line=3),
     )
@@ -85,7 +85,7 @@ def test_a_file_that_git_cannot_read_is_no_empty_one(repo: Repo) -> None:
     "name",
     ["../../evil", "..", "a/../b", "/absolute", "a/.git/b", ".git", "..\\\\..\\\\evil", "a\\\\..\\\\b", ".GIT/x"],
 )
-def test_a_name_that_leads_out_is_refused(repo: Repo, name: str) -> None:  # A36
+def test_a_name_that_leads_out_is_refused(repo: Repo, name: str) -> None:
     with pytest.raises(BadInputError):
         read(repo, section(name))
 
@@ -94,7 +94,7 @@ def test_a_name_that_leads_out_is_refused(repo: Repo, name: str) -> None:  # A36
     "path",
     ["../evil", "a/../../evil", "/absolute", ".git/hooks", "a/.git", ".Git/hooks", "a\\\\b", "-x", "--upload-pack=x"],
 )
-def test_a_path_that_leads_out_or_is_an_option_is_refused(repo: Repo, path: str) -> None:  # A36, A38
+def test_a_path_that_leads_out_or_is_an_option_is_refused(repo: Repo, path: str) -> None:
     with pytest.raises(BadInputError) as caught:
         read(repo, section("dep", path=path))
     assert ".gitmodules" in caught.value.message
@@ -111,7 +111,7 @@ def test_a_path_that_leads_out_or_is_an_option_is_refused(repo: Repo, path: str)
         "transport::https://example.org/x.git",
     ],
 )
-def test_a_url_that_runs_a_command_is_refused(repo: Repo, url: str) -> None:  # A36
+def test_a_url_that_runs_a_command_is_refused(repo: Repo, url: str) -> None:
     with pytest.raises(BadInputError) as caught:
         read(repo, section("dep", url=url))
     assert caught.value.message == f".gitmodules gives dep the URL {url!r}, which would run a command"
@@ -155,9 +155,7 @@ ORIGINS = (
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_a_relative_url_is_resolved_as_git_resolves_it(
-    repo: Repo, git: Git, tmp_path: Path, origin: str
-) -> None:  # A17
+def test_a_relative_url_is_resolved_as_git_resolves_it(repo: Repo, git: Git, tmp_path: Path, origin: str) -> None:
     text = "".join(section(f"s{number}", path=f"p{number}", url=url) for number, url in enumerate(URLS))
     submodules = read(repo, text)
     repo.commit(message="Pin", gitlinks={f"p{number}": "1" * 40 for number in range(len(URLS))})
@@ -178,7 +176,7 @@ def test_a_relative_origin_is_relative_to_the_superproject(repo: Repo, git: Git,
     assert Path(url).resolve() == tmp_path / "group" / "remotes" / "dep.git"
 
 
-def test_a_url_of_its_own_is_never_touched(repo: Repo) -> None:  # A16
+def test_a_url_of_its_own_is_never_touched(repo: Repo) -> None:
     urls = (
         "https://example.org/a.git",
         "git@example.org:o/r.git",
@@ -201,7 +199,7 @@ def test_a_url_that_the_user_has_set_goes_before_the_file_s(repo: Repo, git: Git
     assert resolve_urls(Repository.open(repo.directory), submodules) == {"deps/a": "/mine/a.git", "b": "/mine/b.git"}
 
 
-def test_a_relative_url_without_an_origin_cannot_be_resolved(repo: Repo) -> None:  # A17
+def test_a_relative_url_without_an_origin_cannot_be_resolved(repo: Repo) -> None:
     submodules = read(repo, section("dep", url="../dep.git"))
     with pytest.raises(CouldNotFindOutError) as caught:
         resolve_urls(Repository.open(repo.directory), submodules)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pinctl.flows.standing import find_standing, find_twin
+from pinctl.flows.superproject.standing import find_standing, find_twin
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
 from pinctl.tools.git.repository import Repository
@@ -40,7 +40,7 @@ def twin(commit: str, evidence: TwinEvidence) -> Twin:
     return Twin(commit=Oid(commit), evidence=evidence)
 
 
-def test_a_squash_onto_an_unmoved_branch_has_the_same_tree(repo: Repo) -> None:  # A1
+def test_a_squash_onto_an_unmoved_branch_has_the_same_tree(repo: Repo) -> None:
     head = branch_off(repo, {"new": "1\n"}, {"new": "2\n"})
     squash = repo.commit(message="Anything", files={"new": "2\n"})
     repo.commit(message="Later", files={"later": "1\n"})
@@ -81,7 +81,7 @@ def test_a_branch_that_merged_main_into_itself_before_its_squash_has_a_twin(repo
     assert twin_of(repo, head) == twin(squash, TwinEvidence.SAME_COMBINED_PATCH)
 
 
-def test_a_branch_that_was_rebased_onto_main_has_its_last_commit_s_copy_for_a_twin(repo: Repo) -> None:  # A27
+def test_a_branch_that_was_rebased_onto_main_has_its_last_commit_s_copy_for_a_twin(repo: Repo) -> None:
     head = branch_off(repo, {"one": "1\n"}, {"two": "2\n"}, {"three": "3\n"})
     repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
     for name, text in (("one", "1\n"), ("two", "2\n"), ("three", "3\n")):
@@ -187,7 +187,7 @@ def test_a_twin_is_found_whatever_its_paths_are_called(repo: Repo, path: str) ->
     assert twin_of(repo, head) == twin(squash, TwinEvidence.SAME_PATCH)
 
 
-def test_a_moved_gitlink_counts_as_content_whatever_ignore_says(repo: Repo) -> None:  # A21
+def test_a_moved_gitlink_counts_as_content_whatever_ignore_says(repo: Repo) -> None:
     modules = '[submodule "dep"]\n\tpath = dep\n\turl = ../dep\n\tignore = all\n'
     repo.commit(message="Pin", files={".gitmodules": modules}, gitlinks={"dep": "1" * 40})
     head = repo.commit("work", "Move", gitlinks={"dep": "2" * 40}, parents=[repo.oid()])

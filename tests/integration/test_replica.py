@@ -13,8 +13,8 @@ from packaging.version import Version
 
 from pinctl.flows.check.judge import check
 from pinctl.flows.check.scope import Asked, Range, scope_of
-from pinctl.flows.stack import Stack
-from pinctl.flows.workspace import open_stack
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.oid import Oid
 from pinctl.model.where import Where

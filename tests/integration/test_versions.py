@@ -128,7 +128,7 @@ def test_a_version_that_hatch_vcs_derives_is_that_of_the_tags(repo: Repo) -> Non
     assert oid.startswith(found.local.split(".")[0].removeprefix("g"))
 
 
-def test_a_tag_that_lands_changes_the_version_of_the_same_commit(repo: Repo) -> None:  # B7
+def test_a_tag_that_lands_changes_the_version_of_the_same_commit(repo: Repo) -> None:
     commit_manifest(repo, HATCH_VCS)
     repo.git("tag", "v0.2.1")
     repo.commit(message="More")
@@ -137,7 +137,7 @@ def test_a_tag_that_lands_changes_the_version_of_the_same_commit(repo: Repo) -> 
     assert (before.public if before else None, version(repo)) == ("0.2.2.dev1", Version("0.3.0"))
 
 
-def test_the_project_s_own_tag_pattern_decides(repo: Repo) -> None:  # B8
+def test_the_project_s_own_tag_pattern_decides(repo: Repo) -> None:
     describe = 'git_describe_command = ["git", "describe", "--tags", "--long", "--match", "v*", "--exclude", "*dev*"]\n'
     commit_manifest(repo, f"{HATCH_VCS}[tool.hatch.version.raw-options]\n{describe}")
     repo.git("tag", "v0.3.0")
@@ -150,7 +150,7 @@ def test_the_project_s_own_tag_pattern_decides(repo: Repo) -> None:  # B8
 
 
 @pytest.mark.parametrize("tag", [None, "unrelated", "renderers-v1.0.0"])
-def test_a_version_is_never_taken_from_a_fallback(repo: Repo, tag: str | None) -> None:  # B5
+def test_a_version_is_never_taken_from_a_fallback(repo: Repo, tag: str | None) -> None:
     raw = '[tool.hatch.version.raw-options]\nfallback_version = "0.0.0"\ntag_regex = "^v(?P<version>[0-9.]+)$"\n'
     raw += 'git_describe_command = ["git", "describe", "--tags", "--long", "--match", "v[0-9]*"]\n'
     commit_manifest(repo, f"{HATCH_VCS}{raw}")

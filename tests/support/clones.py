@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from support import Demo
-from support.stack import run
+from support.git import run
 
 
 def bare_of_submodules(demo: Demo, directory: Path) -> Path:

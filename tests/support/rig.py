@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from support import Pinctl, Result
+from support.git import run
 
 START = 1_780_000_000
 """The time of every repository's first commit; the others follow by the minute."""
@@ -36,16 +37,7 @@ class Repo:
 
     def git(self, *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
         """Runs git here, and returns what it prints without the final newline."""
-        ended = subprocess.run(
-            ["git", "-C", self.directory, *arguments],
-            input=stdin,
-            env={**os.environ, **(env or {})},
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert ended.returncode == 0, f"git {arguments}: {ended.stderr}"
-        return ended.stdout.removesuffix("\n")
+        return run(self.directory, *arguments, stdin=stdin, env=env)
 
     def oid(self, revision: str = "main") -> str:
         """Returns the id that a revision names."""
@@ -169,6 +161,31 @@ class Rig:
         for name in names:
             lines += ["", f"[components.{name}]", f'pin = {{ gitlink = "deps/{name}" }}', (more or {}).get(name, "")]
         return "\n".join(lines) + "\n"
+
+
+def plan_toml(*, pull: int, branch: str | None = None) -> str:
+    """Writes a landing plan: lib first, then the superproject's pull request 9, which moves the pin of lib.
+
+    Args:
+        pull: the pull request of lib.
+        branch: that of the superproject's change, where the plan names it.
+    """
+    named = "" if branch is None else f'branch = "{branch}"\n'
+    return f"""version = 1
+title = "Read the new form"
+
+[[changes]]
+id = "lib"
+component = "lib"
+pull = {pull}
+
+[[changes]]
+id = "server"
+component = "super"
+pull = 9
+{named}after = ["lib"]
+pins = ["lib"]
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

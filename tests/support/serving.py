@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from pinctl.flows.workspace import open_stack
+from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.where import Where
 from pinctl.tools import uv
 from support import Demo

@@ -1,10 +1,11 @@
 """Changes the repositories of an embedded stack, as other people do while the user looks away."""
 
-import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from support.git import output, run
 
 RENDERERS_SQUASH = "Read packed completion logprobs (#174)"
 VERIFIERS_SQUASH = "Decode packed sampling masks (#2778)"
@@ -19,14 +20,9 @@ CONFIGS_MANIFEST = "packages/prime-rl-configs/pyproject.toml"
 _AUTHOR = ("Mara Lindqvist", "mara@prime.example")
 
 
-def run(repository: Path, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
-    """Runs git, and returns what it prints without the final newline."""
-    return _output(repository, *arguments, stdin=stdin, env=env).removesuffix("\n")
-
-
 def text_at(repository: Path, revision: str, path: str) -> str:
     """Returns the text of a file at a revision."""
-    return _output(repository, "cat-file", "blob", f"{revision}:{path}")
+    return output(repository, "cat-file", "blob", f"{revision}:{path}")
 
 
 def by_subject(repository: Path, branch: str, subject: str) -> str:
@@ -97,16 +93,3 @@ def conflicts(repository: Path, one: str, other: str) -> set[str]:
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode in {0, 1}, ended.stderr
     return set(ended.stdout.splitlines()[1:])
-
-
-def _output(repository: Path, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
-    ended = subprocess.run(
-        ["git", "-C", str(repository), *arguments],
-        input=stdin,
-        env={**os.environ, **(env or {})},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, f"git {arguments}: {ended.stderr}"
-    return ended.stdout

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pinctl.flows.form_figures import parsed_objects, reference_figures
+from pinctl.flows.matrix.form_figures import parsed_objects, reference_figures
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import REFERENCE
 from pinctl.wire.cases import CASES

@@ -36,8 +36,8 @@ def bump(
 
     Refuses what a check would refuse.
     """
-    from pinctl.flows.bump import BumpOptions
-    from pinctl.flows.land import bump_pins, rehearse_bump
+    from pinctl.flows.landing.land import bump_pins, rehearse_bump
+    from pinctl.flows.staging.bump import BumpOptions
     from pinctl.model.landing import Objections
     from pinctl.render.landing import landing_json, landing_text, print_objections, print_rehearsal
 
@@ -51,11 +51,9 @@ def bump(
         stack, staged = rehearse_bump(run.where, tuple(components), how=how)
         if isinstance(staged, Objections):
             leave(print_objections(run.output, staged, output_format))
-            return
         print_rehearsal(run.output, staged, stack.difference(staged), output_format)
         return
     landing = bump_pins(run.where, tuple(components), how=how, with_push=with_push, tell=run.output.progress)
     if isinstance(landing, Objections):
         leave(print_objections(run.output, landing, output_format))
-        return
     run.output.answer(landing_text(landing), landing_json(landing), output_format)

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from pinctl.commands.invocation import FormatOption, invocation, leave
-from pinctl.errors import ExitStatus
 from pinctl.render.output import Format
 
 
@@ -21,11 +20,10 @@ def can_land(
 
     Exits with 1 where it may not, with 3 where that could not be found out.
     """
-    from pinctl.flows.can_land import can_land as find_out
+    from pinctl.flows.landing.can_land import can_land as find_out
     from pinctl.render.can_land import answer_json, answer_text
 
     run = invocation(context)
     answer = find_out(run.where, spec, tell=run.output.progress)
     run.output.answer(answer_text(answer), answer_json(answer), output_format)
-    if answer.status is not ExitStatus.YES:
-        leave(answer.status)
+    leave(answer.exit_status)

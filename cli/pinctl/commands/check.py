@@ -7,7 +7,7 @@ import typer
 
 from pinctl.commands.invocation import Invocation, invocation, leave
 from pinctl.commands.job_summary import append_to_job_summary
-from pinctl.errors import BadInputError, ExitStatus
+from pinctl.errors import BadInputError
 from pinctl.model.finding import Findings
 from pinctl.render.output import Format
 
@@ -57,7 +57,7 @@ def check(
     """
     from pinctl.flows.check.judge import check as judge
     from pinctl.flows.check.scope import Asked
-    from pinctl.flows.workspace import open_stack
+    from pinctl.flows.superproject.workspace import open_stack
     from pinctl.render.reports import as_markdown
 
     if staged and (base is not None or head is not None):
@@ -74,8 +74,7 @@ def check(
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked, tell=run.output.progress)
     _print(run, findings, output_format, explain=explain)
     append_to_job_summary(run.output, as_markdown(findings))
-    if findings.exit_status is not ExitStatus.YES:
-        leave(findings.exit_status)
+    leave(findings.exit_status)
 
 
 def _print(run: Invocation, findings: Findings, output_format: CheckFormat, *, explain: bool) -> None:

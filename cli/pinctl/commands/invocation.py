@@ -1,7 +1,7 @@
 """Carries the global options from the command line to the commands, with the options that several commands share."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -37,6 +37,6 @@ def invocation(context: typer.Context) -> Invocation:
     return found
 
 
-def leave(status: ExitStatus) -> None:
+def leave(status: ExitStatus) -> NoReturn:
     """Ends the command with an exit status."""
     raise typer.Exit(int(status))

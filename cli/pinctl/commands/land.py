@@ -22,8 +22,8 @@ def land(
 
     Your checkout, index, configuration and current branch are left alone.
     """
-    from pinctl.flows.land import abort
-    from pinctl.flows.land import land as carry_out
+    from pinctl.flows.landing.land import abort
+    from pinctl.flows.landing.land import land as carry_out
     from pinctl.model.landing import Objections
     from pinctl.render.landing import landing_json, landing_text, print_objections
 
@@ -34,7 +34,6 @@ def land(
         removed = abort(run.where, name)
         if isinstance(removed, Objections):
             leave(print_objections(run.output, removed, output_format))
-            return
         run.output.answer(f"{removed} is gone", {"branch": removed}, output_format)
         return
     landing = carry_out(
@@ -47,7 +46,6 @@ def land(
     )
     if isinstance(landing, Objections):
         leave(print_objections(run.output, landing, output_format))
-        return
     run.output.answer(landing_text(landing), landing_json(landing), output_format)
     if output_format is Format.TEXT and not landing.already_landed:
         run.output.say(f"see it: git show --stat {landing.branch}")

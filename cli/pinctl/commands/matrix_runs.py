@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pinctl.commands.invocation import Invocation, leave
 from pinctl.commands.job_summary import append_to_job_summary
-from pinctl.errors import BadInputError, ExitStatus
+from pinctl.errors import BadInputError
 from pinctl.render.output import Format
 
 if TYPE_CHECKING:
-    from pinctl.flows.choice import Choice
+    from pinctl.flows.matrix.selection import Selection
     from pinctl.model.landing import Objections
-    from pinctl.model.matrix import Matrix, Verdict
+    from pinctl.model.matrix import Matrix
     from pinctl.model.mode import Mode
     from pinctl.model.progress import Listener
     from pinctl.model.shard import ShardNumber
@@ -52,13 +52,15 @@ def shard_number(text: str) -> "ShardNumber":
 
     number = parse_shard_number(text)
     if number is None:
-        raise BadInputError(f"--shard {text}: must be I/N, the I-th of N, counted from 1")
+        raise BadInputError(
+            f"--shard {text}: must be I/N, the I-th of N, counted from 1", hint="The first of four: --shard 1/4"
+        )
     return number
 
 
 def record_server(run: Invocation, name: str, options: MatrixOptions, directory: Path) -> MatrixOptions:
     """Records a server, and returns what is left to do: to compare clients with the recording, where some are named."""
-    from pinctl.flows.recording import record
+    from pinctl.flows.matrix.recording import record
     from pinctl.render.recording import recording_json, recording_text
 
     recording = record(run.where, name, directory=directory, servers=options.servers)
@@ -73,73 +75,74 @@ def record_server(run: Invocation, name: str, options: MatrixOptions, directory:
 
 def run_whole(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Runs a matrix and prints it."""
-    from pinctl.flows.shards import run_timed
+    from pinctl.flows.matrix.shards import run_timed
     from pinctl.model.landing import Objections
     from pinctl.render.live import live
 
     with live(run.output) as tell:
-        choice = _choose(run, name, options, tell)
-        found = choice if isinstance(choice, Objections) else run_timed(choice, durations=options.durations, tell=tell)
+        selection = _select(run, name, options, tell)
+        found = (
+            selection
+            if isinstance(selection, Objections)
+            else run_timed(selection, durations=options.durations, tell=tell)
+        )
     if isinstance(found, Objections):
         _object(run, found, options)
-        return
     _print(run, found, options)
-    _leave_with(found.verdict)
+    leave(found.verdict.exit_status)
 
 
 def run_part(run: Invocation, name: str, options: MatrixOptions, number: "ShardNumber") -> None:
     """Runs the part of a matrix that falls to one machine, and prints it."""
-    from pinctl.flows.shards import run_shard
+    from pinctl.flows.matrix.shards import run_shard
     from pinctl.model.landing import Objections
     from pinctl.render.live import live
     from pinctl.render.matrix_markdown import matrix_markdown
     from pinctl.render.shards import shard_json, shard_text
 
     with live(run.output) as tell:
-        choice = _choose(run, name, options, tell)
+        selection = _select(run, name, options, tell)
         found = (
-            choice
-            if isinstance(choice, Objections)
-            else run_shard(choice, number, durations=options.durations, tell=tell)
+            selection
+            if isinstance(selection, Objections)
+            else run_shard(selection, number, durations=options.durations, tell=tell)
         )
     if isinstance(found, Objections):
         _object(run, found, options)
-        return
     if options.output_format is MatrixFormat.MARKDOWN:
         run.output.plain(matrix_markdown(found.matrix))
     else:
         run.output.answer(shard_text(found), shard_json(found), Format(options.output_format.value))
-    _leave_with(found.verdict)
+    leave(found.verdict.exit_status)
 
 
 def list_jobs(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Prints the jobs that would run a matrix on several machines; runs nothing."""
-    from pinctl.flows.shards import lay_out_shards
+    from pinctl.flows.matrix.shards import lay_out_shards
     from pinctl.model.landing import Objections
     from pinctl.render.shards import github_matrix
 
-    choice = _choose(run, name, options, run.output.progress)
-    if isinstance(choice, Objections):
-        _object(run, choice, options)
-        return
-    run.output.plain(github_matrix(lay_out_shards(choice, options.shards, durations=options.durations)))
+    selection = _select(run, name, options, run.output.progress)
+    if isinstance(selection, Objections):
+        _object(run, selection, options)
+    run.output.plain(github_matrix(lay_out_shards(selection, options.shards, durations=options.durations)))
 
 
 def merge_parts(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Joins what several machines printed, and prints it as one run would have."""
-    from pinctl.flows.shards import merge_shards
+    from pinctl.flows.matrix.shards import merge_shards
 
     merged = merge_shards(name, options.files, durations=options.durations)
     for number in merged.missing:
         run.output.say(f"shard {number} is not there: its cells are unknown")
     _print(run, merged.matrix, options)
-    _leave_with(merged.verdict)
+    leave(merged.verdict.exit_status)
 
 
-def _choose(run: Invocation, name: str, options: MatrixOptions, tell: "Listener") -> "Choice | Objections":
-    from pinctl.flows.choice import choose
+def _select(run: Invocation, name: str, options: MatrixOptions, tell: "Listener") -> "Selection | Objections":
+    from pinctl.flows.matrix.selection import select
 
-    return choose(
+    return select(
         run.where,
         name,
         servers=options.servers,
@@ -151,7 +154,7 @@ def _choose(run: Invocation, name: str, options: MatrixOptions, tell: "Listener"
     )
 
 
-def _object(run: Invocation, objections: "Objections", options: MatrixOptions) -> None:
+def _object(run: Invocation, objections: "Objections", options: MatrixOptions) -> NoReturn:
     """Prints what is in the way of a matrix; where the answer would have gone, unless that is a program's list."""
     from pinctl.render.landing import print_objections
 
@@ -170,21 +173,9 @@ def _print(run: Invocation, found: "Matrix", options: MatrixOptions) -> None:
     append_to_job_summary(run.output, matrix_markdown(found))
 
 
-def _leave_with(verdict: "Verdict") -> None:
-    from pinctl.model.matrix import Verdict
-
-    match verdict:
-        case Verdict.OK:
-            return
-        case Verdict.UNKNOWN:
-            leave(ExitStatus.UNKNOWN)
-        case _:
-            leave(ExitStatus.NO)
-
-
 def measure_payloads(run: Invocation, name: str, options: MatrixOptions) -> None:
     """Measures what the payloads cost, and prints that with the plan's budgets."""
-    from pinctl.flows.measure import measure
+    from pinctl.flows.matrix.measure import measure
     from pinctl.model.landing import Objections
     from pinctl.render.live import live
     from pinctl.render.measure import measure_json, measure_text
@@ -192,11 +183,9 @@ def measure_payloads(run: Invocation, name: str, options: MatrixOptions) -> None
     if options.output_format is MatrixFormat.MARKDOWN:
         raise BadInputError("--measure prints text or json", hint="--format json")
     with live(run.output) as tell:
-        choice = _choose(run, name, options, tell)
-        found = choice if isinstance(choice, Objections) else measure(choice, tell=tell)
+        selection = _select(run, name, options, tell)
+        found = selection if isinstance(selection, Objections) else measure(selection, tell=tell)
     if isinstance(found, Objections):
         _object(run, found, options)
-        return
     run.output.answer(measure_text(found), measure_json(found), Format(options.output_format.value))
-    if found.status is not ExitStatus.YES:
-        leave(found.status)
+    leave(found.exit_status)

@@ -3,7 +3,6 @@
 import typer
 
 from pinctl.commands.invocation import FormatOption, OntoOption, PlanName, invocation, leave
-from pinctl.errors import ExitStatus
 from pinctl.render.output import Format
 
 
@@ -14,9 +13,8 @@ def order(
 
     Exits with 1 where the declared order is not safe, with 3 where that could not be found out.
     """
-    from pinctl.flows.land import examine
+    from pinctl.flows.landing.land import examine
     from pinctl.model.landing import Objections
-    from pinctl.model.matrix import Verdict
     from pinctl.render.landing import print_objections
     from pinctl.render.order import order_json, order_text
 
@@ -24,12 +22,5 @@ def order(
     found = examine(run.where, name, onto=onto, tell=run.output.progress)
     if isinstance(found, Objections):
         leave(print_objections(run.output, found, output_format))
-        return
     run.output.answer(order_text(found.order), order_json(found.order), output_format)
-    match found.order.verdict:
-        case Verdict.OK:
-            return
-        case Verdict.UNKNOWN:
-            leave(ExitStatus.UNKNOWN)
-        case _:
-            leave(ExitStatus.NO)
+    leave(found.order.verdict.exit_status)

@@ -15,7 +15,7 @@ def plan(
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """List the landing plans, or show what landing one would do, as a diff. Changes nothing."""
-    from pinctl.flows.land import plans, rehearse
+    from pinctl.flows.landing.land import plans, rehearse
     from pinctl.model.landing import Objections
     from pinctl.render.landing import plans_json, plans_text, print_objections, print_rehearsal
 
@@ -27,5 +27,4 @@ def plan(
     stack, staged = rehearse(run.where, name, onto=onto)
     if isinstance(staged, Objections):
         leave(print_objections(run.output, staged, output_format))
-        return
     print_rehearsal(run.output, staged, stack.difference(staged), output_format)

@@ -12,8 +12,8 @@ def status(context: typer.Context, output_format: FormatOption = Format.TEXT) ->
 
     Exits with 3 where something could not be found out.
     """
-    from pinctl.flows.survey import survey
-    from pinctl.flows.workspace import open_stack
+    from pinctl.flows.superproject.survey import survey
+    from pinctl.flows.superproject.workspace import open_stack
     from pinctl.render.status import status_json, status_text
 
     run = invocation(context)

@@ -29,7 +29,7 @@ class PinAnswer:
         return tuple(cell for matrix in self.matrices for cell in matrix.cells if cell.verdict is not Verdict.OK)
 
     @property
-    def status(self) -> ExitStatus:
+    def exit_status(self) -> ExitStatus:
         """Yes, no, or could not find out; a no outweighs what could not be found out."""
         unknown = {Verdict.UNKNOWN, ObjectionKind.UNKNOWN_CELL}
         kinds = {objection.kind for objection in self.objections} | {cell.verdict for cell in self.bad_cells}

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from packaging.version import Version
 
+from pinctl.errors import ExitStatus
 from pinctl.model.certificate import Certificate
 from pinctl.model.entry import EntryMove, Target
 from pinctl.model.lock import LockDiff
@@ -27,7 +28,6 @@ class ObjectionKind(StrEnum):
     NOT_MERGED = "not-merged"
     NOT_A_RELEASE = "not-a-release"
     REVERTED = "reverted"
-    NOTHING_TO_LAND = "nothing-to-land"
     MOVES_BACK = "moves-back"
     CONFLICT = "conflict"
     DIRTY = "dirty"
@@ -65,9 +65,10 @@ class Objections:
     objections: tuple[Objection, ...]
 
     @property
-    def unknown_only(self) -> bool:
-        """Whether nothing was found to be wrong and something could not be found out."""
-        return all(objection.kind is ObjectionKind.UNKNOWN_CELL for objection in self.objections)
+    def exit_status(self) -> ExitStatus:
+        """No; could not find out where nothing was found to be wrong."""
+        unknown_only = all(objection.kind is ObjectionKind.UNKNOWN_CELL for objection in self.objections)
+        return ExitStatus.UNKNOWN if unknown_only else ExitStatus.NO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

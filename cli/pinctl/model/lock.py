@@ -11,7 +11,8 @@ class LockedPackage:
     Attributes:
         name: normalised (PEP 503).
         version: None where uv leaves it out, as for dynamic versions of path sources.
-        source: the kind and place it comes from, such as `registry https://pypi.org/simple`, `editable deps/verifiers`.
+        source: the kind and place it comes from, such as `registry https://index.example/simple`, or
+            `editable deps/verifiers`.
         first_party: whether it is the superproject's own or a component's.
         digests: of its files, by their names.
     """

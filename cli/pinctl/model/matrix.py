@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pinctl.errors import ExitStatus
 from pinctl.model.strictness import ControlResult, Outcome
 
 
@@ -23,6 +24,17 @@ class Verdict(StrEnum):
     def severity(self) -> int:
         """Orders verdicts: the higher, the worse."""
         return _SEVERITY[self]
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        """Yes, no, or could not find out."""
+        match self:
+            case Verdict.OK:
+                return ExitStatus.YES
+            case Verdict.UNKNOWN:
+                return ExitStatus.UNKNOWN
+            case _:
+                return ExitStatus.NO
 
 
 _SEVERITY = {verdict: severity for severity, verdict in enumerate(Verdict)}

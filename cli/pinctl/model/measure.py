@@ -196,7 +196,7 @@ class Measured:
         return tuple(judge(budget, self) for budget in self.budgets)
 
     @property
-    def status(self) -> ExitStatus:
+    def exit_status(self) -> ExitStatus:
         """No if a budget is broken; else could not find out if a budget is unknown, or a variant could not be run."""
         verdicts = {judged.verdict for judged in self.judged}
         if BudgetVerdict.BROKEN in verdicts:

@@ -116,7 +116,7 @@ Client = Code | Release | Wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class WrittenVariant:
     """A variant as it is written on the command line, taken apart.
 
     Attributes:
@@ -138,21 +138,21 @@ _RANGE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?P<specifiers>(?:
 _LIVE = re.compile(r"https?://", re.IGNORECASE)
 
 
-def parse_spec(text: str) -> Spec | None:
+def parse_variant(text: str) -> WrittenVariant | None:
     """Takes a variant apart; None where it is none of the kinds."""
     if _LIVE.match(text):
-        return Spec(kind="live", name=text)
+        return WrittenVariant(kind="live", name=text)
     for kind in ("wire", "recorded"):
         if text.startswith(f"{kind}:"):
-            return Spec(kind=kind, name=text.removeprefix(f"{kind}:"))
+            return WrittenVariant(kind=kind, name=text.removeprefix(f"{kind}:"))
     release = _RELEASE.fullmatch(text)
     if release:
-        return Spec(kind="release", name=release["name"], rest=release["version"])
+        return WrittenVariant(kind="release", name=release["name"], rest=release["version"])
     several = _RANGE.fullmatch(text)
     if several and _are_specifiers(several["specifiers"]):
-        return Spec(kind="range", name=several["name"], rest=several["specifiers"])
+        return WrittenVariant(kind="range", name=several["name"], rest=several["specifiers"])
     name, at, revision = text.partition("@")
-    return Spec(kind="code", name=name, rest=revision) if at and name and revision else None
+    return WrittenVariant(kind="code", name=name, rest=revision) if at and name and revision else None
 
 
 def parse_live(text: str) -> Live | None:

@@ -18,7 +18,7 @@ def answer_text(answer: PinAnswer) -> RenderableType:
     cells = [cell for matrix in answer.matrices for cell in matrix.cells]
     proof = f"{len(cells)} cells run" if cells else "no plan has a contract for it, so no cell was run"
     at = f" at {answer.commit.short}" if answer.commit else ""
-    lines = [Text.assemble(_WORDS[answer.status], f": {answer.component}{at}, {proof}")]
+    lines = [Text.assemble(_WORDS[answer.exit_status], f": {answer.component}{at}, {proof}")]
     for objection in answer.objections:
         lines.append(Text(f"    {objection.message}"))
         lines += [Text(f"      {detail}") for detail in objection.details]
@@ -33,7 +33,7 @@ def answer_json(answer: PinAnswer) -> dict[str, Any]:
     return {
         "component": answer.component,
         "commit": answer.commit,
-        "answer": _WORDS[answer.status][0],
+        "answer": _WORDS[answer.exit_status][0],
         "reasons": [
             *(objection.message for objection in answer.objections),
             *(f"{cell.server} x {cell.client}: {cell.reason}" for cell in answer.bad_cells),

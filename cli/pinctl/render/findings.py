@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pinctl.model.finding import Finding, Findings, Level
-from pinctl.model.rules import RULES, Rule
+from pinctl.model.rule import Rule
+from pinctl.model.rules import RULES
 from pinctl.render.reports import printable, summary
 
 

@@ -77,15 +77,10 @@ def objections_json(objections: Objections) -> dict[str, Any]:
     }
 
 
-def objections_status(objections: Objections) -> ExitStatus:
-    """Returns 3 where nothing is wrong and something could not be found out, else 1."""
-    return ExitStatus.UNKNOWN if objections.unknown_only else ExitStatus.NO
-
-
 def print_objections(output: Output, objections: Objections, output_format: Format) -> ExitStatus:
     """Prints what is in the way, and returns the exit status that says the same."""
     output.answer(objections_text(objections), objections_json(objections), output_format)
-    return objections_status(objections)
+    return objections.exit_status
 
 
 def print_rehearsal(output: Output, staged: Staged, diff: str, output_format: Format) -> None:

@@ -46,7 +46,7 @@ def measure_json(measured: Measured) -> dict[str, Any]:
         "tokens": measured.tokens,
         "without": list(measured.without),
         "repeat": measured.repeat,
-        "status": measured.status,
+        "status": measured.exit_status,
         "servers": [
             {
                 "server": figures.server,

@@ -133,7 +133,7 @@ def lock(project: Path, *, refresh: Iterable[str] = (), check: bool = False) -> 
     explanation = _clean(ended, project)
     if _NO.search(explanation) and _CUT_OFF not in explanation:
         return Refused(explanation=explanation)
-    raise CouldNotFindOutError(f"uv cannot lock: {explanation}", hint="Mend what uv names; then again.")
+    raise CouldNotFindOutError(f"uv cannot lock: {explanation}", hint="Mend what uv names, then run this again.")
 
 
 def make_environment(directory: Path, *, python: Path) -> None:

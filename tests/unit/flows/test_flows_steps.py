@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pinctl.flows.steps import Clock, Steps
+from pinctl.flows.matrix.steps import Clock, Steps
 from pinctl.model.progress import Step
 
 

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from pinctl.model.lock import LockChange, LockDiff, LockedPackage, compare_packages
 
 SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=200)
-PYPI = "registry https://pypi.org/simple"
+INDEX = "registry https://index.example/simple"
 
 
-def theirs(name: str, version: str | None, source: str = PYPI, **digests: str) -> LockedPackage:
+def theirs(name: str, version: str | None, source: str = INDEX, **digests: str) -> LockedPackage:
     return LockedPackage(name=name, version=version, source=source, first_party=False, digests=digests)
 
 
@@ -21,7 +21,7 @@ PACKAGES = st.builds(
     LockedPackage,
     name=st.sampled_from(["a", "b", "c"]),
     version=st.sampled_from(["1", "2", None]),
-    source=st.sampled_from([PYPI, "git x", "editable x"]),
+    source=st.sampled_from([INDEX, "git x", "editable x"]),
     first_party=st.booleans(),
     digests=st.dictionaries(st.sampled_from(["f", "g"]), st.sampled_from(["0", "1"])),
 )
@@ -54,7 +54,7 @@ def test_a_package_that_becomes_ours_or_stops_to_be_counts_as_ours() -> None:
 
 def test_another_index_with_the_same_version_is_a_change_that_can_be_read() -> None:
     diff = compare_packages([theirs("a", "1")], [theirs("a", "1", "registry https://mirror.example")])
-    assert [change.words for change in diff.third_party] == [f"a 1 ({PYPI}) -> 1 (registry https://mirror.example)"]
+    assert [change.words for change in diff.third_party] == [f"a 1 ({INDEX}) -> 1 (registry https://mirror.example)"]
 
 
 def test_a_file_with_other_contents_under_its_old_name_is_a_change() -> None:
@@ -63,7 +63,7 @@ def test_a_file_with_other_contents_under_its_old_name_is_a_change() -> None:
         theirs("a", "1", wheel="sha256:2", sdist="sha256:1"),
     )
     diff = compare_packages([before], [after])
-    assert [change.words for change in diff.third_party] == [f"a 1 ({PYPI}) -> other contents of wheel"]
+    assert [change.words for change in diff.third_party] == [f"a 1 ({INDEX}) -> other contents of wheel"]
 
 
 def test_one_more_file_of_the_same_version_is_no_change() -> None:

@@ -68,7 +68,7 @@ def test_something_empty_where_there_is_a_value_is_missing(field: str, truth: An
 
 @pytest.mark.parametrize(("field", "truth"), EMPTY_TRUTHS)
 @pytest.mark.parametrize("value", [None, [], {"ids": [], "start": 0}])
-def test_nothing_where_there_is_nothing_is_ok(field: str, truth: Any, value: Any) -> None:  # D11
+def test_nothing_where_there_is_nothing_is_ok(field: str, truth: Any, value: Any) -> None:
     assert read(field, truth, value) == result(field, Verdict.OK)
 
 
@@ -128,7 +128,7 @@ def test_experts_without_their_start_are_not_the_experts(rows: Any) -> None:
         ("routed_experts", {"ids": [[[1]]], "start": 1}, {"ids": [[[1]]], "start": True}),
     ],
 )
-def test_a_truth_value_is_no_number(field: str, truth: Any, value: Any) -> None:  # D14
+def test_a_truth_value_is_no_number(field: str, truth: Any, value: Any) -> None:
     assert read(field, truth, value).verdict is Verdict.CORRUPTS
 
 
@@ -148,7 +148,7 @@ def test_missing_evidence_may_be_handed_on_as_none(gap: float | None) -> None:
 
 @pytest.mark.parametrize("gap", NO_EVIDENCE)
 @pytest.mark.parametrize("made_up", [0.0, -9999.0, -1.0])
-def test_missing_evidence_must_not_be_made_up(gap: float | None, made_up: float) -> None:  # D2, D3
+def test_missing_evidence_must_not_be_made_up(gap: float | None, made_up: float) -> None:
     found = read("logprobs", [-0.5, gap], [-0.5, made_up])
     assert found == result(
         "logprobs",

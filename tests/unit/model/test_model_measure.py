@@ -144,7 +144,7 @@ def test_a_budget_about_other_variants_than_the_named_ones_is_not_judged(
         verdict=BudgetVerdict.NOT_JUDGED,
         reason=f"{absent} is not among the variants that were named",
     )
-    assert replace(measured, clients=()).status is ExitStatus.YES
+    assert replace(measured, clients=()).exit_status is ExitStatus.YES
 
 
 KEPT, BROKEN = BYTES, replace(BYTES, at_most=0.1)
@@ -164,10 +164,10 @@ UNKNOWN = budget("decode", client="verifiers")
 def test_the_answer_is_no_where_a_budget_is_broken_and_never_yes_where_one_is_unknown(
     budgets: tuple[Budget, ...], status: ExitStatus
 ) -> None:
-    assert replace(MEASURED, budgets=budgets).status is status
+    assert replace(MEASURED, budgets=budgets).exit_status is status
 
 
 def test_a_variant_that_could_not_be_run_is_not_yes_even_without_a_budget() -> None:
     lost = Figures(server="wire:vllm", client="verifiers==9", verdict=Verdict.UNKNOWN, reason="no such release")
-    assert replace(MEASURED, clients=(*MEASURED.clients, lost)).status is ExitStatus.UNKNOWN
-    assert replace(MEASURED, clients=(*MEASURED.clients, lost), budgets=(BROKEN,)).status is ExitStatus.NO
+    assert replace(MEASURED, clients=(*MEASURED.clients, lost)).exit_status is ExitStatus.UNKNOWN
+    assert replace(MEASURED, clients=(*MEASURED.clients, lost), budgets=(BROKEN,)).exit_status is ExitStatus.NO

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from pinctl.flows.message import (
+from pinctl.flows.staging.message import (
     commit_message,
     digest_of_certificate,
     heading_of,

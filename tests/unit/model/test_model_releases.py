@@ -45,11 +45,11 @@ def release(version: str) -> Release:
 )
 def test_a_tag_names_the_version_behind_the_prefix_of_its_pattern(
     tag: str, pattern: str, exclude: str | None, expected: str | None
-) -> None:  # B8
+) -> None:
     assert version_of_tag(tag, pattern=pattern, exclude=exclude) == (None if expected is None else Version(expected))
 
 
-def test_three_series_on_one_history_do_not_mix() -> None:  # B8
+def test_three_series_on_one_history_do_not_mix() -> None:
     tags = ("v0.3.0", "v0.3.1.dev5", "renderers-v0.1.9")
     series = {
         "verifiers": [version_of_tag(tag, pattern="v[0-9]*", exclude="*dev*") for tag in tags],

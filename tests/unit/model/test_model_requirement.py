@@ -71,7 +71,7 @@ def test_the_floor_is_the_lowest_version_that_is_accepted(text: str, expected: s
         ("", None),
     ],
 )
-def test_a_requirement_is_about_a_distribution_however_it_is_spelt(text: str, expected: str | None) -> None:  # B13
+def test_a_requirement_is_about_a_distribution_however_it_is_spelt(text: str, expected: str | None) -> None:
     assert distribution_of(text) == expected
 
 
@@ -94,7 +94,7 @@ def test_a_requirement_is_about_a_distribution_however_it_is_spelt(text: str, ex
         ("verifiers >=0.1, >=0.3", "0.5", "verifiers >=0.5, >=0.3"),
     ],
 )
-def test_a_floor_rises_and_all_else_stays(text: str, to: str, expected: str) -> None:  # B10
+def test_a_floor_rises_and_all_else_stays(text: str, to: str, expected: str) -> None:
     assert raised(text, to=Version(to)) == expected
 
 

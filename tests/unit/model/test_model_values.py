@@ -11,14 +11,14 @@ from pinctl.model.oid import ABBREVIATED, Oid
 from pinctl.model.pins import Component, GitlinkSite, Pins, RequirementSite, SourceSite, SuperprojectDeclaration
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
-from pinctl.model.variant import Code, Release, Spec, Wire, parse_spec
+from pinctl.model.variant import Code, Release, Wire, WrittenVariant, parse_variant
 
 OID = Oid("0123456789abcdef0123456789abcdef01234567")
 OTHER = Oid("fedcba9876543210fedcba9876543210fedcba98")
 
 
 @pytest.mark.parametrize("text", ["0" * 40, "a" * 64, OID])
-def test_a_full_id_is_forty_or_sixty_four_digits(text: str) -> None:  # A40
+def test_a_full_id_is_forty_or_sixty_four_digits(text: str) -> None:
     assert Oid(text) == text
     assert Oid(text).short == text[:7]
 
@@ -45,26 +45,26 @@ def test_a_file_may_abbreviate_a_commit_to_seven_digits(text: str, fits: bool) -
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("wire:packed", Spec(kind="wire", name="packed")),
-        ("wire:packed@main", Spec(kind="wire", name="packed@main")),
-        ("renderers@main", Spec(kind="code", name="renderers", rest="main")),
-        ("renderers@v0.1.12", Spec(kind="code", name="renderers", rest="v0.1.12")),
-        ("renderers@perf/packed@2", Spec(kind="code", name="renderers", rest="perf/packed@2")),
-        (f"prime-rl@{OID}", Spec(kind="code", name="prime-rl", rest=OID)),
-        ("renderers@HEAD~1", Spec(kind="code", name="renderers", rest="HEAD~1")),
-        ("renderers==0.1.12", Spec(kind="release", name="renderers", rest="0.1.12")),
-        ("Flash_Attn.3==1!2.0rc1+cu12", Spec(kind="release", name="Flash_Attn.3", rest="1!2.0rc1+cu12")),
+        ("wire:packed", WrittenVariant(kind="wire", name="packed")),
+        ("wire:packed@main", WrittenVariant(kind="wire", name="packed@main")),
+        ("renderers@main", WrittenVariant(kind="code", name="renderers", rest="main")),
+        ("renderers@v0.1.12", WrittenVariant(kind="code", name="renderers", rest="v0.1.12")),
+        ("renderers@perf/packed@2", WrittenVariant(kind="code", name="renderers", rest="perf/packed@2")),
+        (f"prime-rl@{OID}", WrittenVariant(kind="code", name="prime-rl", rest=OID)),
+        ("renderers@HEAD~1", WrittenVariant(kind="code", name="renderers", rest="HEAD~1")),
+        ("renderers==0.1.12", WrittenVariant(kind="release", name="renderers", rest="0.1.12")),
+        ("Flash_Attn.3==1!2.0rc1+cu12", WrittenVariant(kind="release", name="Flash_Attn.3", rest="1!2.0rc1+cu12")),
         ("renderers", None),
         ("", None),
         ("@main", None),
         ("renderers@", None),
         ("renderers==", None),
         ("==0.1", None),
-        ("renderers== 0.1", Spec(kind="release", name="renderers", rest="0.1")),
+        ("renderers== 0.1", WrittenVariant(kind="release", name="renderers", rest="0.1")),
     ],
 )
-def test_a_variant_of_code_a_release_or_a_form(text: str, expected: Spec | None) -> None:
-    assert parse_spec(text) == expected
+def test_a_variant_of_code_a_release_or_a_form(text: str, expected: WrittenVariant | None) -> None:
+    assert parse_variant(text) == expected
 
 
 def test_variants_have_labels_that_can_be_written_again() -> None:

@@ -4,25 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinctl.model.variant import Live, Spec, parse_live, parse_spec, without_credentials
+from pinctl.model.variant import Live, WrittenVariant, parse_live, parse_variant, without_credentials
 
 
 @pytest.mark.parametrize(
-    ("text", "spec"),
+    ("text", "written"),
     [
-        ("wire:vllm", Spec(kind="wire", name="vllm")),
-        ("recorded:some/dir", Spec(kind="recorded", name="some/dir")),
-        ("recorded:a@b==1", Spec(kind="recorded", name="a@b==1")),
-        ("http://host", Spec(kind="live", name="http://host")),
-        ("HTTPS://u:p@host/x", Spec(kind="live", name="HTTPS://u:p@host/x")),
-        ("renderers==0.1.12", Spec(kind="release", name="renderers", rest="0.1.12")),
-        ("renderers==0.1.*", Spec(kind="range", name="renderers", rest="==0.1.*")),
-        ("renderers>=0.1.8", Spec(kind="range", name="renderers", rest=">=0.1.8")),
-        ("my-client >= 0.1.8, <0.1.12", Spec(kind="range", name="my-client", rest=">= 0.1.8, <0.1.12")),
-        ("renderers~=0.1.8", Spec(kind="range", name="renderers", rest="~=0.1.8")),
-        ("renderers!=0.1", Spec(kind="range", name="renderers", rest="!=0.1")),
-        ("renderers<1", Spec(kind="range", name="renderers", rest="<1")),
-        ("renderers@main", Spec(kind="code", name="renderers", rest="main")),
+        ("wire:vllm", WrittenVariant(kind="wire", name="vllm")),
+        ("recorded:some/dir", WrittenVariant(kind="recorded", name="some/dir")),
+        ("recorded:a@b==1", WrittenVariant(kind="recorded", name="a@b==1")),
+        ("http://host", WrittenVariant(kind="live", name="http://host")),
+        ("HTTPS://u:p@host/x", WrittenVariant(kind="live", name="HTTPS://u:p@host/x")),
+        ("renderers==0.1.12", WrittenVariant(kind="release", name="renderers", rest="0.1.12")),
+        ("renderers==0.1.*", WrittenVariant(kind="range", name="renderers", rest="==0.1.*")),
+        ("renderers>=0.1.8", WrittenVariant(kind="range", name="renderers", rest=">=0.1.8")),
+        ("my-client >= 0.1.8, <0.1.12", WrittenVariant(kind="range", name="my-client", rest=">= 0.1.8, <0.1.12")),
+        ("renderers~=0.1.8", WrittenVariant(kind="range", name="renderers", rest="~=0.1.8")),
+        ("renderers!=0.1", WrittenVariant(kind="range", name="renderers", rest="!=0.1")),
+        ("renderers<1", WrittenVariant(kind="range", name="renderers", rest="<1")),
+        ("renderers@main", WrittenVariant(kind="code", name="renderers", rest="main")),
         ("renderers>>1", None),
         ("renderers>=", None),
         ("renderers>=1;x", None),
@@ -31,8 +31,8 @@ from pinctl.model.variant import Live, Spec, parse_live, parse_spec, without_cre
         ("", None),
     ],
 )
-def test_variants_are_taken_apart(text: str, spec: Spec | None) -> None:
-    assert parse_spec(text) == spec
+def test_variants_are_taken_apart(text: str, written: WrittenVariant | None) -> None:
+    assert parse_variant(text) == written
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ exclude-newer = "2026-07-01T00:00:00Z"
 [[package]]
 name = "numpy"
 version = "2.0.1"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://index.example/simple" }
 sdist = { url = "https://files.example/numpy-2.0.1.tar.gz", hash = "sha256:aa", size = 10 }
 wheels = [
     { url = "https://files.example/numpy-2.0.1-cp312-linux.whl", hash = "sha256:bb", size = 11 },
@@ -37,7 +37,7 @@ dependencies = [{ name = "numpy", marker = "sys_platform == 'linux'" }]
 [[package]]
 name = "renderers"
 version = "0.1.6"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://index.example/simple" }
 """
 
 
@@ -77,7 +77,7 @@ def test_the_same_bytes_are_no_difference_at_all() -> None:
         [(", size = 10", "")],
     ],
 )
-def test_another_way_of_writing_the_same_is_format_only(pairs: list[tuple[str, str]]) -> None:  # B20, B23
+def test_another_way_of_writing_the_same_is_format_only(pairs: list[tuple[str, str]]) -> None:
     assert words(diff(*pairs)) == ([], [], True)
 
 
@@ -95,13 +95,13 @@ def test_another_way_of_writing_the_same_is_format_only(pairs: list[tuple[str, s
         (
             [("sha256:bb", "sha256:cc")],
             [],
-            ["numpy 2.0.1 (registry https://pypi.org/simple) -> other contents of numpy-2.0.1-cp312-linux.whl"],
+            ["numpy 2.0.1 (registry https://index.example/simple) -> other contents of numpy-2.0.1-cp312-linux.whl"],
         ),
         (
-            [('name = "numpy"\nversion = "2.0.1"\nsource = { registry = "https://pypi.org/simple" }',
+            [('name = "numpy"\nversion = "2.0.1"\nsource = { registry = "https://index.example/simple" }',
               'name = "numpy"\nversion = "2.0.1"\nsource = { registry = "https://mirror.example" }')],
             [],
-            ["numpy 2.0.1 (registry https://pypi.org/simple) -> 2.0.1 (registry https://mirror.example)"],
+            ["numpy 2.0.1 (registry https://index.example/simple) -> 2.0.1 (registry https://mirror.example)"],
         ),
         ([("revision = 2", "revision = 3"), ('version = "2.0.1"', 'version = "2.1.0"')], [], ["numpy 2.0.1 -> 2.1.0"]),
     ],
@@ -141,7 +141,7 @@ def test_what_is_no_lock_cannot_be_compared() -> None:
         ('{ editable = "deps/lib" }', True),
         ('{ directory = "deps/lib" }', True),
         ('{ virtual = "." }', True),
-        ('{ registry = "https://pypi.org/simple" }', False),
+        ('{ registry = "https://index.example/simple" }', False),
         ('{ git = "https://h/lib.git?branch=main#0123456" }', False),
         ('{ url = "https://h/lib-1-py3-none-any.whl" }', False),
     ],

@@ -91,7 +91,7 @@ def test_entries_of_every_kind_are_found_with_their_lines(
 
 
 @pytest.mark.parametrize("name", ["vllm-router", "VLLM_Router", "vllm.router", "vllm--router"])
-def test_names_are_compared_normalised(name: str) -> None:  # B13
+def test_names_are_compared_normalised(name: str) -> None:
     assert len(entries(name)) == 2
 
 

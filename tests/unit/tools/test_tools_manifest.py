@@ -29,7 +29,7 @@ def in_file_order(sites: Iterable[FloorSite]) -> list[FloorSite]:
     return sorted(sites, key=lambda found: found.line)
 
 
-def test_floors_are_found_wherever_requirements_stand() -> None:  # B3, B10, B13
+def test_floors_are_found_wherever_requirements_stand() -> None:
     assert in_file_order(floor_sites(manifest("root"), "verifiers")) == [
         site("project.dependencies", 13, "verifiers[harbor]>=0.3.1.dev59", "0.3.1.dev59"),
         site("project.optional-dependencies.flash-attn-3", 28, "verifiers", None),
@@ -109,7 +109,7 @@ def test_a_distribution_is_found_by_its_normalised_name_alone(
     assert in_file_order(floor_sites(manifest(name), distribution)) == [site(*one) for one in expected]
 
 
-def test_every_floor_that_is_too_low_rises_and_nothing_else_changes() -> None:  # B3, B10, B11, C6, C8
+def test_every_floor_that_is_too_low_rises_and_nothing_else_changes() -> None:
     source = manifest("root")
     data, moves = raise_floors(source, {"envs-client": ("verifiers", Version("0.4"))})
     replaced = (
@@ -141,7 +141,7 @@ def test_quotes_and_comments_beside_a_raised_floor_stay() -> None:
     assert sorted(move.text for move in moves) == ["renderers >= 0.1.12", "renderers[multimodal] >= 0.1.12"]
 
 
-def test_every_one_of_several_requirements_on_a_distribution_rises() -> None:  # B11
+def test_every_one_of_several_requirements_on_a_distribution_rises() -> None:
     source = manifest("root")
     data, moves = raise_floors(source, {"orjson": ("orjson", Version("3.11.1"))})
     assert data.decode() == source.data.decode().replace('"orjson>=3.11.0"', '"orjson>=3.11.1"').replace(
@@ -157,14 +157,14 @@ def test_a_requirement_with_a_url_is_never_touched() -> None:
     assert [move.text for move in moves] == ["flash-attn>=3 ; platform_machine == 'x86_64'"]
 
 
-def test_the_spelling_of_a_name_stays() -> None:  # B13
+def test_the_spelling_of_a_name_stays() -> None:
     source = manifest("root")
     data, moves = raise_floors(source, {"fa3": ("flash-attn-3", Version("1.1"))})
     assert data.decode() == source.data.decode().replace('"Flash_Attn.3>=1"', '"Flash_Attn.3>=1.1"')
     assert [move.text for move in moves] == ["Flash_Attn.3>=1.1"]
 
 
-def test_several_components_rise_at_once_line_ends_and_all() -> None:  # C2, C3, C5
+def test_several_components_rise_at_once_line_ends_and_all() -> None:
     source = manifest("comma_first_crlf")
     floors = {"renderers": ("renderers", Version("0.1.12")), "verifiers": ("verifiers", Version("0.4.1.dev3"))}
     data, moves = raise_floors(source, floors)

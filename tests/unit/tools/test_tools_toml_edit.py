@@ -35,18 +35,18 @@ quote-style = "double"
 """
 LAYOUTS = {
     "plain": '[project]\ndependencies = ["lib>=0.1"]\n',
-    "C1 out of order": OUT_OF_ORDER,
-    "C2 crlf": '[project]\r\ndependencies = [\r\n    "lib>=0.1",\r\n]\r\n',
-    "C2 mixed line ends": '[project]\r\nname = "x"\ndependencies = [\n    "lib>=0.1",\r\n]\n\r\n',
-    "C3 no final newline": '[project]\ndependencies = ["lib>=0.1"]',
-    "C5 comma first": (
+    "out of order": OUT_OF_ORDER,
+    "crlf": '[project]\r\ndependencies = [\r\n    "lib>=0.1",\r\n]\r\n',
+    "mixed line ends": '[project]\r\nname = "x"\ndependencies = [\n    "lib>=0.1",\r\n]\n\r\n',
+    "no final newline": '[project]\ndependencies = ["lib>=0.1"]',
+    "comma first": (
         '[project]\ndependencies = [ # , ]\n      "lib>=0.1"\n    , "other" # "lib>=0.1"\n    , "third"\n    ]\n'
     ),
-    "C6 comments": (
+    "comments": (
         '[project] # one\ndependencies = [ # two\n    # three, about lib\n    "lib>=0.1", # four\n'
         "    # five, about other\n    'other', # six\n    # seven\n] # eight\n# nine"
     ),
-    "C8 dotted": (
+    "dotted": (
         '[tool.ruff]\nlint.extend-select = ["A"]\nexclude = []\nlint.ignore = []\n'
         '[project]\ndependencies = ["lib>=0.1"]\n'
     ),
@@ -144,15 +144,15 @@ NEW_KEYS = {
         "[components.verifiers]\npin = [\n  1, # one\n]\n\n[z]\n",
         '[components.verifiers]\npin = [\n  1, # one\n]\ncommit = "bbb"\n\n[z]\n',
     ),
-    "C2 crlf": (
+    "crlf": (
         "[components.verifiers]\r\npin = 1\r\n\r\n[z]\r\n",
         '[components.verifiers]\r\npin = 1\r\ncommit = "bbb"\r\n\r\n[z]\r\n',
     ),
-    "C3 no final newline": (
+    "no final newline": (
         "[components.verifiers]\npin = 1",
         '[components.verifiers]\npin = 1\ncommit = "bbb"',
     ),
-    "C1 out of order": (
+    "out of order": (
         f"{OUT_OF_ORDER}[components.verifiers]\npin = 1\n",
         f'{OUT_OF_ORDER}[components.verifiers]\npin = 1\ncommit = "bbb"\n',
     ),

@@ -151,7 +151,7 @@ def test_a_key_path_is_written_as_people_do(path: KeyPath, text: str) -> None:
         (b"a = 1\nb = ", 2, "is no TOML: Invalid value"),
     ],
 )
-def test_what_is_no_toml_is_a_mistake_on_its_line(data: bytes, line: int, message: str) -> None:  # C3
+def test_what_is_no_toml_is_a_mistake_on_its_line(data: bytes, line: int, message: str) -> None:
     with pytest.raises(BadFileError) as caught:
         source_of(data)
     assert caught.value.mistakes == (Mistake(key="", line=line, message=message),)

@@ -179,11 +179,11 @@ def test_dimensions_are_bounded() -> None:
     assert refused(packed | {"shape": [1] * 100_000}).field == "f.shape"
 
 
-def test_a_constant_dtype_label_is_refused_by_the_number_of_bytes() -> None:  # D7
+def test_a_constant_dtype_label_is_refused_by_the_number_of_bytes() -> None:
     refused(pack(np.zeros(5, dtype=np.int32)) | {"dtype": "int16"})
 
 
-def test_npy_is_not_a_packed_array() -> None:  # D15
+def test_npy_is_not_a_packed_array() -> None:
     for array, pickles in ((np.zeros(3, dtype=np.int32), False), (np.array([{}], dtype=object), True)):
         stream = io.BytesIO()
         np.save(stream, array, allow_pickle=pickles)

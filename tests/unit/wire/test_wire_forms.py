@@ -127,16 +127,16 @@ def test_an_old_reader_finds_nothing_in_the_new_form() -> None:
     case = CASES["top-p"]
     packed = encode_response("packed", case)
     assert decode("vllm", "logprobs", packed, case) is None
-    assert decode("kept-tokens", "sampling_mask", packed, case) is None  # D8
+    assert decode("kept-tokens", "sampling_mask", packed, case) is None
     kept = encode_response("kept-tokens", case)
     assert decode("packed", "sampling_mask", kept, case) is None
-    with pytest.raises(WireRefusal, match=r"^sampling_mask: is an object, expected a list$"):  # D14
+    with pytest.raises(WireRefusal, match=r"^sampling_mask: is an object, expected a list$"):
         decode("vllm", "sampling_mask", packed, case)
     with pytest.raises(WireRefusal, match=r"^sampling_mask: is a list, expected an object$"):
         decode("packed", "sampling_mask", encode_response("vllm", case), case)
 
 
-def test_experts_over_255_tell_the_forms_apart() -> None:  # D1
+def test_experts_over_255_tell_the_forms_apart() -> None:
     many, few = CASES["routed-experts"], CASES["few-experts"]
     for case in (many, few):
         with pytest.raises(WireRefusal):
@@ -157,7 +157,7 @@ def test_an_absent_field_is_none(form: str, field: str) -> None:
     assert decode(form, field, body, case) is None
 
 
-def test_a_field_in_another_envelope_is_absent() -> None:  # D17
+def test_a_field_in_another_envelope_is_absent() -> None:
     case = CASES["routed-experts"]
     response = orjson.loads(encode_response("packed", case))
     choice = response["choices"][0]
@@ -166,7 +166,7 @@ def test_a_field_in_another_envelope_is_absent() -> None:  # D17
     assert decode("packed", "routed_experts", orjson.dumps(response), case) is None
 
 
-def test_null_is_no_logprobs_but_may_be_no_mask_and_no_experts() -> None:  # D2, D11
+def test_null_is_no_logprobs_but_may_be_no_mask_and_no_experts() -> None:
     case = CASES["empty"]
     for form in FORMS:
         body = changed(
@@ -183,7 +183,7 @@ def test_null_is_no_logprobs_but_may_be_no_mask_and_no_experts() -> None:  # D2,
         assert decode(form, "routed_experts", body, case) is None
 
 
-def test_an_abort_without_tokens_keeps_its_dimensions() -> None:  # D11
+def test_an_abort_without_tokens_keeps_its_dimensions() -> None:
     choice = orjson.loads(encode_response("packed", CASES["empty"]))["choices"][0]
     nothing = {"data": "", "shape": [0], "dtype": "int32"}
     assert choice == {
@@ -197,7 +197,7 @@ def test_an_abort_without_tokens_keeps_its_dimensions() -> None:  # D11
 
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "null", "-9999.0", "-9999", "-1e999"])
-def test_what_json_writers_make_of_no_number(token: str) -> None:  # D4
+def test_what_json_writers_make_of_no_number(token: str) -> None:
     body = envelope(
         logprobs={"content": [{"token": "token_id:8", "logprob": -1}, {"token": "token_id:9", "logprob": 0.5}]}
     )
@@ -242,7 +242,7 @@ def test_a_decode_instance_may_start_later_than_requested_only_in_the_packed_for
 
 @pytest.mark.parametrize("form", ["vllm", "packed", "vllm-0.20", "uint8", "skyrl"])
 @pytest.mark.parametrize("by", [-1, 1])
-def test_tokens_and_arrays_of_different_length_are_refused(form: str, by: int) -> None:  # D2, D10
+def test_tokens_and_arrays_of_different_length_are_refused(form: str, by: int) -> None:
     case = CASES["prefill-decode"]
     body = encode_response(form, case)
     tokens = list(case.token_ids)

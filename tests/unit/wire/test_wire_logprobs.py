@@ -72,7 +72,7 @@ def test_what_is_no_evidence_is_floored_and_then_refused(
         logprobs.decode_packed(logprobs.encode_packed(with_gap), tokens=len(with_gap))
 
 
-def test_flooring_passes_the_trap_of_max() -> None:  # D4
+def test_flooring_passes_the_trap_of_max() -> None:
     assert math.isnan(max(math.nan, NO_EVIDENCE))
     assert logprobs.floored([math.nan, -1.0]).tolist() == [NO_EVIDENCE, -1.0]
 
@@ -109,12 +109,12 @@ def test_any_bytes_decode_to_evidence_or_are_refused(bits: list[int]) -> None:
         *(content(entry(8, -1.0), entry(9, number)) for number in NO_NUMBERS),
     ],
 )
-def test_the_list_form_is_complete_or_refused(value: Any) -> None:  # D2, D3
+def test_the_list_form_is_complete_or_refused(value: Any) -> None:
     with pytest.raises(WireRefusal):
         logprobs.decode_vllm(value, token_ids=[8, 9])
 
 
-def test_a_wrong_token_is_named() -> None:  # D3
+def test_a_wrong_token_is_named() -> None:
     with pytest.raises(WireRefusal) as caught:
         logprobs.decode_vllm(content(entry(7, -1.0)), token_ids=[8])
     assert caught.value.field == "logprobs.content[0].token"
@@ -134,7 +134,7 @@ def test_the_list_form_without_names_is_complete_or_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        [-1.0, -2.0],  # D14: lists where a packed array is expected
+        [-1.0, -2.0],  # lists where a packed array is expected
         "AACAvwAAAMA=",
         arrays.pack(np.array([-1, -2, -3], dtype=np.float32)),
         arrays.pack(np.array([[-1, -2]], dtype=np.float32)),
@@ -147,7 +147,7 @@ def test_the_packed_form_is_complete_or_refused(value: Any) -> None:
         logprobs.decode_packed(value, tokens=2)
 
 
-def test_big_endian_logprobs_pass_unseen() -> None:  # D13: why a case needs its true values
+def test_big_endian_logprobs_pass_unseen() -> None:  # why a case needs its true values
     packed = arrays.pack(np.array([-1.5, -0.25], dtype=np.float32).byteswap())
     values = logprobs.decode_packed(packed, tokens=2)
     assert values.tolist() != [-1.5, -0.25]

@@ -68,14 +68,14 @@ def test_the_smallest_dtype_that_holds_the_ids(highest: int, packed: str, compac
     assert routed_experts.encode_compact(value)["dtype"] == compact
 
 
-def test_ids_that_do_not_fit_are_not_cut() -> None:  # D1
+def test_ids_that_do_not_fit_are_not_cut() -> None:
     with pytest.raises(UnencodableError, match=r"^routed_experts: holds the expert 511, which uint8 cannot$"):
         routed_experts.encode_uint8(of(128, first=0))
     with pytest.raises(UnencodableError):
         routed_experts.encode_packed(RoutedExperts(ids=np.array([[[65_536]]]), start=0))
 
 
-def test_a_dtype_is_neither_ignored_nor_made_up() -> None:  # D1
+def test_a_dtype_is_neither_ignored_nor_made_up() -> None:
     many, few = of(128), of(4)
     with pytest.raises(WireRefusal, match="has a key that this form does not have: 'dtype'"):
         routed_experts.decode_uint8(routed_experts.encode_packed(many), end=128)
@@ -86,7 +86,7 @@ def test_a_dtype_is_neither_ignored_nor_made_up() -> None:  # D1
         routed_experts.decode_packed(routed_experts.encode_uint8(few), end=4)
 
 
-def test_base85_and_base64_are_never_taken_for_each_other() -> None:  # D6
+def test_base85_and_base64_are_never_taken_for_each_other() -> None:
     old = routed_experts.encode_base85(of(4))
     with pytest.raises(WireRefusal, match="cannot hold"):
         routed_experts.decode_compact(old | {"dtype": "int32"}, start=0, end=4)
@@ -114,7 +114,7 @@ def test_base85_is_canonical_or_refused(text: object) -> None:
 
 
 @pytest.mark.parametrize("rows", [2, 3, 4, 5, 6])
-def test_rows_reach_from_start_to_the_last_forwarded_token(rows: int) -> None:  # D10
+def test_rows_reach_from_start_to_the_last_forwarded_token(rows: int) -> None:
     prompt, completion, start = 3, 4, 2
     end = routed_experts.forwarded_positions(prompt_tokens=prompt, completion_tokens=completion)
     packed = routed_experts.encode_packed(of(rows, start=start))
@@ -125,7 +125,7 @@ def test_rows_reach_from_start_to_the_last_forwarded_token(rows: int) -> None:  
             routed_experts.decode_packed(packed, end=end)
 
 
-def test_rows_of_the_completion_alone_are_good_where_start_declares_it() -> None:  # D10
+def test_rows_of_the_completion_alone_are_good_where_start_declares_it() -> None:
     prompt, completion = 5, 4
     alone = routed_experts.encode_packed(of(completion - 1, start=prompt))
     assert routed_experts.decode_packed(alone, end=prompt + completion - 1).start == prompt
@@ -148,7 +148,7 @@ def test_start_as_requested_is_checked_and_end_anchored_start_is_not() -> None:
         routed_experts.decode_uint8(routed_experts.encode_uint8(of(4, start=2)), end=6, requested_start=0)
 
 
-def test_no_rows_keep_their_dimensions() -> None:  # D11
+def test_no_rows_keep_their_dimensions() -> None:
     none = of(0, start=3, layers=5, top_k=7)
     packed: Any = routed_experts.encode_packed(none)
     assert packed == {"data": "", "shape": [0, 5, 7], "dtype": "uint8", "start": 3}
@@ -168,14 +168,14 @@ def test_negative_experts_are_refused() -> None:
         routed_experts.decode_compact(value, start=0, end=1)
 
 
-def test_big_endian_experts_pass_unseen() -> None:  # D13: why a case needs its true values
+def test_big_endian_experts_pass_unseen() -> None:  # why a case needs its true values
     value = of(128)
     swapped = arrays.pack(value.ids.astype(np.uint16).byteswap())
     decoded = routed_experts.decode_packed(swapped | {"start": 0}, end=128)
     assert decoded.value() != value.value()
 
 
-def test_values_are_plain_integers_whatever_the_dtype() -> None:  # D18
+def test_values_are_plain_integers_whatever_the_dtype() -> None:
     decoded = routed_experts.decode_packed(routed_experts.encode_packed(of(128)), end=128)
     assert decoded.ids.dtype == np.dtype("uint16")
     assert {type(expert) for row in decoded.value()["ids"] for layer in row for expert in layer} == {int}

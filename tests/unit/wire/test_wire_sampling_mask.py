@@ -97,7 +97,7 @@ def test_any_dense_numbers_make_good_rows_or_are_refused(data: st.DataObject, sh
 @pytest.mark.parametrize(
     ("value", "place"),
     [
-        ([[1], [2], [3]], "sampling_mask"),  # D8, D14: lists where packed arrays are expected
+        ([[1], [2], [3]], "sampling_mask"),  # lists where packed arrays are expected
         (None, "sampling_mask"),
         ({"ids": int32([1])}, "sampling_mask.counts"),
         ({"counts": int32([1])}, "sampling_mask.ids"),
@@ -120,7 +120,7 @@ def test_packed_ids_and_counts_belong_together_or_are_refused(value: object, pla
 @pytest.mark.parametrize(
     "value",
     [
-        csr([1], [1]),  # D14: packed arrays where lists are expected
+        csr([1], [1]),  # packed arrays where lists are expected
         None,
         "AAAA",
         [[1], [2]],
@@ -172,7 +172,7 @@ def test_a_known_vocabulary_bounds_the_ids() -> None:
             decode(encode(mask), tokens=2, vocab=10)
 
 
-def test_a_vocabulary_gives_big_endian_ids_away() -> None:  # D13
+def test_a_vocabulary_gives_big_endian_ids_away() -> None:
     swapped = {"ids": arrays.pack(np.array([1, 2, 3], np.int32).byteswap()), "counts": int32([1, 1, 1])}
     assert sampling_mask.decode_packed(swapped, tokens=3).rows() != [[1], [2], [3]]
     assert refused_packed(swapped, vocab=200_000).field == "sampling_mask.ids"

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
-from pinctl.flows.certify import certificate_path, inputs_in
 from pinctl.flows.check.plans import is_brought
 from pinctl.flows.check.scope import Scope
-from pinctl.flows.message import certificate_trailer, digest_of_certificate, heading_of_plan, is_landing
+from pinctl.flows.proof.certify import certificate_path, inputs_in
+from pinctl.flows.staging.message import certificate_trailer, digest_of_certificate, heading_of_plan, is_landing
 from pinctl.model.certificate import Certificate
 from pinctl.model.finding import Finding
 from pinctl.model.matrix import Verdict

@@ -7,8 +7,8 @@ from packaging.version import Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import Scope
-from pinctl.flows.floors import bounds_among, excluding, floors_on, manifests_at, too_high
-from pinctl.flows.sites import pinned_sites
+from pinctl.flows.superproject.floors import bounds_among, excluding, floors_on, manifests_at, too_high
+from pinctl.flows.superproject.sites import pinned_sites
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component

@@ -15,12 +15,12 @@ from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.soundness import soundness_findings
 from pinctl.flows.check.third_party import third_party_findings
 from pinctl.flows.check.waivers import apply_waivers
-from pinctl.flows.floors import manifests_at
-from pinctl.flows.plans import plans_at
-from pinctl.flows.resolve import pulls_of
-from pinctl.flows.sites import entries_of
-from pinctl.flows.stack import REMOTE, Stack
-from pinctl.flows.workspace import pins_path_in, stack_at
+from pinctl.flows.staging.resolve import pulls_of
+from pinctl.flows.superproject.floors import manifests_at
+from pinctl.flows.superproject.plans import plans_at
+from pinctl.flows.superproject.sites import entries_of
+from pinctl.flows.superproject.stack import REMOTE, Stack
+from pinctl.flows.superproject.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
 from pinctl.model.oid import Oid

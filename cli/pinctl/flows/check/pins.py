@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.floors import manifests_at
-from pinctl.flows.sites import pinned_sites, target_of
-from pinctl.flows.stack import Stack
-from pinctl.flows.standing import find_reverted
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.superproject.floors import manifests_at
+from pinctl.flows.superproject.sites import pinned_sites, target_of
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.standing import find_reverted
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid

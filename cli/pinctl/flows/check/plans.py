@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.pins import pin_command
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.message import change_trailer
-from pinctl.flows.resolve import find_companion
-from pinctl.flows.stack import Stack
+from pinctl.flows.staging.message import change_trailer
+from pinctl.flows.staging.resolve import find_companion
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.finding import Finding
 from pinctl.model.landing import Landed
 from pinctl.model.oid import Oid

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinctl.flows.floors import manifests_at
-from pinctl.flows.sites import PinnedSite, entries_of, site_of
-from pinctl.flows.stack import Stack
+from pinctl.flows.superproject.floors import manifests_at
+from pinctl.flows.superproject.sites import PinnedSite, entries_of, site_of
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import Entry
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite
@@ -102,7 +102,6 @@ class Scope:
     asked: Asked
     result: Oid
     gitlinks: dict[str, Oid]
-    gitlinks_before: dict[str, Oid]
     moved: tuple[MovedPin, ...]
     unknown: tuple[UnknownPin, ...]
     submodules: tuple[Submodule, ...]
@@ -144,7 +143,6 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         asked=asked,
         result=result,
         gitlinks=gitlinks,
-        gitlinks_before=before,
         moved=(*moved, *(pin for pin in entries if isinstance(pin, MovedPin))),
         unknown=tuple(pin for pin in entries if isinstance(pin, UnknownPin)),
         submodules=submodules,

@@ -13,9 +13,9 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import replace_command
 from pinctl.flows.check.plans import is_in_result
 from pinctl.flows.check.scope import Scope
-from pinctl.flows.floors import floors_on, manifests_at
-from pinctl.flows.matrix import run_matrix
-from pinctl.flows.resolve import find_companion
+from pinctl.flows.matrix.run import run_matrix
+from pinctl.flows.staging.resolve import find_companion
+from pinctl.flows.superproject.floors import floors_on, manifests_at
 from pinctl.model import variant
 from pinctl.model.finding import Finding, Level
 from pinctl.model.landing import Landed

@@ -13,13 +13,13 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.check.plans import is_brought
 from pinctl.flows.check.scope import MovedPin, Scope
-from pinctl.flows.sites import component_manifests
+from pinctl.flows.superproject.sites import component_manifests
 from pinctl.model.finding import Finding, Level
 from pinctl.model.lock import Lock, LockChange, compare_packages
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import admits, distribution_of, is_bare
-from pinctl.model.rules import LOCK_TRAILER
+from pinctl.model.rule import LOCK_TRAILER
 from pinctl.tools.git.history import log, merge_base
 from pinctl.tools.lockfile import read_lock
 from pinctl.tools.manifest import all_requirements

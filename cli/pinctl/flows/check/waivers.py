@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pinctl.flows.check.scope import Scope
-from pinctl.flows.workspace import pins_path_in
+from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.finding import Finding
-from pinctl.model.rules import ROLLBACK_TRAILER, RULES
+from pinctl.model.rule import ROLLBACK_TRAILER
+from pinctl.model.rules import RULES
 from pinctl.tools.git.history import log
 
 

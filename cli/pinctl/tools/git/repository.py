@@ -134,7 +134,10 @@ class Repository:
         """
         oid = self.resolve(revision)
         if oid is None:
-            raise CouldNotFindOutError(f"{revision} names no commit in {self.work_tree or self.git_dir}")
+            raise CouldNotFindOutError(
+                f"{revision} names no commit in {self.work_tree or self.git_dir}",
+                hint="Correct the name, or fetch it first.",
+            )
         return oid
 
     def has_commit(self, oid: str) -> bool:
@@ -142,7 +145,11 @@ class Repository:
         return self.resolve(oid) is not None
 
     def tree_of(self, revision: str) -> Oid:
-        """Returns the tree of a commit or tree."""
+        """Returns the tree of a commit or tree.
+
+        Raises:
+            CouldNotFindOutError: it has none, or is not here.
+        """
         found = self._objects.info(f"{revision}^{{tree}}")
         if found is None:
             raise CouldNotFindOutError(f"{revision} has no tree in {self.work_tree or self.git_dir}")

@@ -1,0 +1,1 @@
+"""Carries landings out, and publishes them."""

@@ -1,0 +1,165 @@
+"""Carries out a landing plan, as far as the user asks: rehearse it, compare its variants, or land it."""
+
+from dataclasses import replace
+
+from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.judge import objections_to
+from pinctl.flows.landing.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
+from pinctl.flows.matrix.selection import contract_of
+from pinctl.flows.proof.prove import Evidence, gather, prove
+from pinctl.flows.staging.bump import BumpOptions, resolve_bump
+from pinctl.flows.staging.message import heading_of, heading_of_plan
+from pinctl.flows.staging.resolve import pulls_of, resolve
+from pinctl.flows.staging.stage import dirty_target_files, stage
+from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.workspace import open_stack, require_pins
+from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
+from pinctl.model.plan import LandingPlan
+from pinctl.model.progress import Listener
+from pinctl.model.where import Where
+from pinctl.tools import uv
+from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
+from pinctl.tools.plan_file import plan_names, read_plan
+
+
+def plans(where: Where) -> tuple[LandingPlan, ...]:
+    """Reads all landing plans."""
+    pins = require_pins(where)
+    return tuple(read_plan(name, pins) for name in plan_names(pins))
+
+
+def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Staged | Objections]:
+    """Stages a plan and stops there: what landing it would do, with nothing published."""
+    stack, plan = _open(where, name)
+    bump = resolve(stack, plan, onto=onto)
+    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
+
+
+def land(
+    where: Where, name: str, *, onto: str | None, exclude_conflicting: bool, with_push: bool, tell: Listener
+) -> Landing | Objections:
+    """Resolves, stages, proves and publishes a plan.
+
+    Args:
+        where: where the user stands.
+        name: the plan's name.
+        onto: the branch to land on, where it is not the superproject's own.
+        exclude_conflicting: whether new members of the workspace that have no solution are left out of it.
+        with_push: whether the landing branch is pushed too.
+        tell: hears the progress.
+
+    Returns:
+        The landing, or everything that is in the way.
+
+    Raises:
+        CouldNotFindOutError: nothing was changed.
+        StoppedPartWayError: the landing stands here, and the remote refused it.
+    """
+    stack, plan = _open(where, name)
+    dirty = dirty_target_files(stack)
+    if dirty is not None:
+        return Objections(objections=(dirty,))
+    tell(f"resolving {name}")
+    bump = resolve(stack, plan, onto=onto)
+    if isinstance(bump, Objections):
+        return bump
+    bump = replace(bump, exclude_conflicting=exclude_conflicting)
+    return _carry_out(stack, bump, with_push=with_push, tell=tell)
+
+
+def bump_pins(
+    where: Where, specs: tuple[str, ...], *, how: BumpOptions, with_push: bool, tell: Listener
+) -> Landing | Objections:
+    """Bumps pins without a plan: resolves, stages and publishes, as `land` does.
+
+    What a check would refuse is refused before anything is published.
+
+    Args:
+        where: where the user stands.
+        specs: components, by name or by path, each maybe with `@REVISION`.
+        how: where to, and what is allowed.
+        with_push: whether the branch is pushed as well.
+        tell: hears the progress.
+    """
+    stack = open_stack(where)
+    dirty = dirty_target_files(stack)
+    if dirty is not None:
+        return Objections(objections=(dirty,))
+    bump = resolve_bump(stack, specs, how=how)
+    return bump if isinstance(bump, Objections) else _carry_out(stack, bump, with_push=with_push, tell=tell)
+
+
+def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> tuple[Stack, Staged | Objections]:
+    """Stages a bump and stops there."""
+    stack = open_stack(where)
+    bump = resolve_bump(stack, specs, how=how)
+    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
+
+
+def examine(where: Where, name: str, *, onto: str | None, tell: Listener) -> Evidence | Objections:
+    """Stages a plan and gathers its matrix and order proof, whatever they say."""
+    stack, plan = _open(where, name)
+    contract = contract_of(plan)
+    tell(f"resolving {name}")
+    bump = resolve(stack, plan, onto=onto)
+    staged = bump if isinstance(bump, Objections) else stage(stack, bump)
+    return staged if isinstance(staged, Objections) else gather(stack, plan, contract, staged, tell=tell)
+
+
+def abort(where: Where, name: str) -> str | Objections:
+    """Removes a plan's landing branch here, and returns its name; a branch that is no landing stays.
+
+    Raises:
+        CouldNotFindOutError: the branch moved meanwhile.
+    """
+    stack, plan = _open(where, name)
+    branch = branch_of(plan.name)
+    commit = local_ref(stack.repository, f"refs/heads/{branch}")
+    if commit is None:
+        return branch
+    taken = branch_in_the_way(stack, branch, heading_of_plan(plan.name))
+    if taken is not None:
+        return Objections(objections=(taken,))
+    try:
+        delete_ref(stack.repository, f"refs/heads/{branch}", expected=commit)
+    except RefMovedError as error:
+        raise CouldNotFindOutError(f"{branch} could not be removed: {error}", hint="Run this again.") from error
+    return branch
+
+
+def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
+    pins = require_pins(where)
+    plan = read_plan(name, pins)
+    return open_stack(where).with_pulls(pulls_of(plan)), plan
+
+
+def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Listener) -> Landing | Objections:
+    if with_push:
+        require_remote(stack)
+    landing = existing_landing(stack, bump) or _make(stack, bump, tell=tell)
+    if isinstance(landing, Objections) or not with_push or landing.branch != branch_of(bump.name):
+        return landing
+    return replace(landing, pushed=push(stack, landing, heading_of(bump)))
+
+
+def _make(stack: Stack, bump: BumpPlan, *, tell: Listener) -> Landing | Objections:
+    taken = branch_in_the_way(stack, branch_of(bump.name), heading_of(bump))
+    if taken is not None:
+        return Objections(objections=(taken,))
+    dropped = uv.neutralised()
+    if dropped:
+        tell(f"{', '.join(dropped)} of your environment would change the lock: not handed to uv")
+    # From here on: whoever moves the branch meanwhile wins.
+    expected = local_ref(stack.repository, f"refs/heads/{branch_of(bump.name)}")
+    tell("composing the commit and its lock")
+    staged = _staged(stack, bump)
+    if isinstance(staged, Objections):
+        return staged
+    tell("running the matrix")
+    proven = prove(stack, staged, tell=tell)
+    return proven if isinstance(proven, Objections) else publish(stack, proven, expected=expected)
+
+
+def _staged(stack: Stack, bump: BumpPlan) -> Staged | Objections:
+    staged = stage(stack, bump)
+    return staged if isinstance(staged, Objections) else objections_to(stack, staged) or staged

@@ -1,0 +1,1 @@
+"""Proves a staged landing, and certifies what was proven."""

@@ -1,0 +1,1 @@
+"""Reads the superproject: what it pins, by what and from where, and how its pins stand to their branches."""

@@ -110,6 +110,18 @@ def test_the_server_without_a_pin_is_refused(stack: UnifyStack, pinctl: Pinctl) 
     ]
 
 
+def test_a_teacher_that_takes_the_first_candidate_is_refused(stack: UnifyStack, pinctl: Pinctl) -> None:
+    plan = stack.superproject.directory / PLAN
+    plan.write_text(replaced(plan.read_text(), ("pull = 2408", 'branch = "first-candidate"')))
+
+    found = refusals(pinctl, stack.superproject, "land", NAME)
+
+    wrong = "greedy: prompt_logprobs: no error, and a wrong value: entry 1 is -0.5, not -1.0"
+    assert [(item["kind"], item["message"]) for item in found] == [
+        ("cell", f"prime-rl@staged x prime-rl@staged: corrupts: {wrong}")
+    ]
+
+
 def test_a_pin_without_the_server_is_refused(stack: UnifyStack, pinctl: Pinctl) -> None:
     result = pinctl("can-land", "verifiers", cwd=stack.superproject.directory)
 

@@ -11,7 +11,7 @@ OLD, NEW = "/v1/generate", "/inference/v1/generate"
 
 _TOP = Path(__file__).parents[2] / "landing_plans/vllm-0.20"
 PLAN = "landing_plans/unify-generate.toml"
-_PROBES = ("server.py", "renderers_client.py", "verifiers_client.py")
+_PROBES = ("server.py", "renderers_client.py", "verifiers_client.py", "teacher.py")
 
 _SERVE = '''\
 """Answers a request to generate."""
@@ -32,21 +32,38 @@ def respond(token_ids, logprobs, experts):
     return choice if experts is None else {{**choice, "routed_experts": _base85(experts)}}
 
 
+def scored(logprobs, token_ids):
+    """Returns what a teacher says of a prompt."""
+    return {scored}
+
+
 def _base85(rows):
     ids = [expert for row in rows for layer in row for expert in layer]
     shape = [len(rows), len(rows[0]), len(rows[0][0])]
     return {{"data": base64.b85encode(struct.pack(f"<{{len(ids)}}i", *ids)).decode(), "shape": shape}}
 '''
 
+_BY_CANDIDATE = """[
+        None,
+        *(
+            {str(token_id + 1): {"logprob": -0.5, "rank": 1}, str(token_id): {"logprob": logprob, "rank": 2}}
+            for logprob, token_id in zip(logprobs[1:], token_ids[1:], strict=True)
+        ),
+    ]"""
+
 _TEACHER = '''\
 """Scores a prompt with the teacher."""
 
 
 def flattened(prompt_logprobs, token_ids):
-    """Returns a number for each token of the prompt, 0 for the first, of what vLLM 0.20 lists by candidate."""
-    pairs = zip(prompt_logprobs[1:], token_ids[1:], strict=True)
-    return [0.0, *(candidates[str(token_id)]["logprob"] for candidates, token_id in pairs)]
+    """Returns a number for each token of the prompt, 0 for the first."""
+    return {flattened}
 '''
+_AS_IT_CAME = _TEACHER.format(flattened="prompt_logprobs")
+_BY_TOKEN = _TEACHER.format(
+    flattened="[0.0, *(c[str(t)]['logprob'] for c, t in zip(prompt_logprobs[1:], token_ids[1:], strict=True))]"
+)
+_BY_RANK = _TEACHER.format(flattened="[0.0, *(next(iter(c.values()))['logprob'] for c in prompt_logprobs[1:])]")
 
 _RENDERERS = '''\
 """Asks the engine to generate."""
@@ -84,6 +101,8 @@ def routed_experts(post, prompt_ids):
 class UnifyStack:
     """The stack: a checkout of prime-rl with its remote, which has the head of #2408, and the components' remotes.
 
+    A branch `first-candidate` flattens what a teacher says in a careless way.
+
     Attributes:
         renderers: the commits of 0.1.5, of #1, and of 0.1.6; one more follows.
         verifiers: the commits between which its pin moves.
@@ -106,7 +125,8 @@ def unify_stack(top: Path) -> UnifyStack:
         "_backend/pure_backend.py": BACKEND,
         "prime_rl/__init__.py": "",
         "prime_rl/inference/__init__.py": "",
-        "prime_rl/inference/serve.py": _SERVE.format(route=OLD),
+        "prime_rl/inference/serve.py": _SERVE.format(route=OLD, scored="logprobs"),
+        "prime_rl/teacher.py": _AS_IT_CAME,
         **{f"landing_plans/probes/{name}": (_TOP / "landing_plans/probes" / name).read_text() for name in _PROBES},
     }
     manifest = rig.root("verifiers", requires=["verifiers", "vllm==0.19.0"], more=IN_TREE)
@@ -125,15 +145,18 @@ def unify_stack(top: Path) -> UnifyStack:
     superproject = rig.locked(
         pins, manifest=manifest, pins_toml=pins_toml, files={**files, "uv.lock": lock}, relocked=False
     )
-    superproject.commit(
+    head = superproject.commit(
         "refs/pull/2408/head",
         "Move to the endpoint of vLLM 0.20",
         files={
             "pyproject.toml": replaced(manifest, ('"vllm==0.19.0"', '"vllm==0.20.0", "renderers==0.1.6"')),
-            "prime_rl/inference/serve.py": _SERVE.format(route=NEW),
-            "prime_rl/teacher.py": _TEACHER,
+            "prime_rl/inference/serve.py": _SERVE.format(route=NEW, scored=_BY_CANDIDATE),
+            "prime_rl/teacher.py": _BY_TOKEN,
         },
         parents=[superproject.oid("main")],
+    )
+    superproject.commit(
+        "first-candidate", "Take the first candidate", files={"prime_rl/teacher.py": _BY_RANK}, parents=[head]
     )
     remote = Repo.make(top / "remotes" / "prime-rl.git", bare=True)
     superproject.git("remote", "add", "origin", remote.directory)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 
 from pinctl.errors import BadInputError, Mistake
-from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.contract import CASES, COMPLETION_FIELDS, FIELDS
 from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
@@ -49,7 +49,7 @@ class _Probe(Shape):
     probe: Text
     requirements: tuple[Text, ...] = ()
     dependencies: bool = True
-    reads: tuple[Text, ...] = FIELDS
+    reads: tuple[Text, ...] = COMPLETION_FIELDS
     relays: tuple[Text, ...] = ()
     seconds: Annotated[float, Field(gt=0)] = 120.0
     memory: Annotated[int, BeforeValidator(_bytes)] = 2 * 2**30
@@ -235,7 +235,7 @@ def _contract_mistakes(
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
         for key_name in ("reads", "relays", "optional"):
             yield from _unknown(source, (*at, key_name), table.get(key_name), FIELDS, "field of the contract")
-        used = {*_list(table.get("reads", list(FIELDS))), *_list(table.get("relays"))}
+        used = {*_list(table.get("reads", list(COMPLETION_FIELDS))), *_list(table.get("relays"))}
         for index, field in enumerate(_list(table.get("optional"))):
             if field in FIELDS and field not in used:
                 words = f"the client neither reads nor relays {field!r}, so it cannot do without it"

@@ -28,6 +28,7 @@ class ChoiceValue(TypedDict):
     logprobs: list[float | str | None]
     sampling_mask: list[list[int]] | None
     routed_experts: ExpertsValue | None
+    prompt_logprobs: list[float]
 
 
 class TruthValue(ChoiceValue):
@@ -118,6 +119,7 @@ class Case:
             "logprobs": own["logprobs"],
             "sampling_mask": own["sampling_mask"],
             "routed_experts": own["routed_experts"],
+            "prompt_logprobs": own["prompt_logprobs"],
         }
         if self.more:
             truth["choices"] = [choice.choice_truth() for choice in self.choices]
@@ -135,4 +137,5 @@ class Case:
             "logprobs": ["-Infinity" if logprob == -math.inf else logprob for logprob in self.logprobs],
             "sampling_mask": None if self.sampling_mask is None else [list(row) for row in self.sampling_mask],
             "routed_experts": None if self.routed_experts is None else self.routed_experts.value(),
+            "prompt_logprobs": list(self.prompt_logprobs),
         }

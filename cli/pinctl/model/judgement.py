@@ -160,7 +160,7 @@ def _is_empty(value: Any) -> bool:
 
 def _difference(field: str, truth: Any, value: Any) -> str | None:
     match field:
-        case "logprobs":
+        case "logprobs" | "prompt_logprobs":
             if not _are_numbers(value):
                 return "not a list of numbers"
             return _sequence_difference(_rounded(truth), _with_gaps_of(truth, _rounded(value)))

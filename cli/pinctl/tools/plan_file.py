@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 
 from pinctl.errors import BadInputError, Mistake
-from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.contract import CASES, COMPLETION_FIELDS, FIELDS
 from pinctl.model.control import Controls
 from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
@@ -49,7 +49,7 @@ class _Probe(Shape):
     probe: Text
     requirements: tuple[Text, ...] = ()
     dependencies: bool = True
-    reads: tuple[Text, ...] = FIELDS
+    reads: tuple[Text, ...] = COMPLETION_FIELDS
     relays: tuple[Text, ...] = ()
     seconds: Annotated[float, Field(gt=0)] = 120.0
     memory: Annotated[int, BeforeValidator(_bytes)] = 2 * 2**30
@@ -58,6 +58,7 @@ class _Probe(Shape):
 class _Client(_Probe):
     optional: tuple[Text, ...] = ()
     strict: bool = False
+    head: bool = True
 
 
 def _probe_table(value: Any) -> Any:
@@ -159,6 +160,7 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         relays=shape.relays,
         optional=shape.optional if isinstance(shape, _Client) else (),
         strict=isinstance(shape, _Client) and shape.strict,
+        head=not isinstance(shape, _Client) or shape.head,
         seconds=shape.seconds,
         memory=shape.memory,
     )
@@ -221,8 +223,8 @@ def _contract_mistakes(
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
     for name, table in clients.items() if isinstance(clients, dict) else ():
         tables[("contract", "clients", name)] = table
-        if name not in pins.components:
-            words = f"is no component of pins.toml{nearest(name, pins.components)}"
+        if name not in (pins.superproject.name, *pins.components):
+            words = f"is no component of pins.toml{nearest(name, (pins.superproject.name, *pins.components))}"
             yield mistake_at(source, ("contract", "clients", name), words)
     for at, value in tables.items():
         table = _probe_table(value)
@@ -234,7 +236,7 @@ def _contract_mistakes(
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
         for key_name in ("reads", "relays", "optional"):
             yield from unknown_names(source, (*at, key_name), table.get(key_name), FIELDS, what="field of the contract")
-        used = {*listed(table.get("reads", list(FIELDS))), *listed(table.get("relays"))}
+        used = {*listed(table.get("reads", list(COMPLETION_FIELDS))), *listed(table.get("relays"))}
         for index, field in enumerate(listed(table.get("optional"))):
             if field in FIELDS and field not in used:
                 words = f"the client neither reads nor relays {field!r}, so it cannot do without it"

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pinctl.errors import Mistake
-from pinctl.model.contract import CASES, FIELDS, FORMS
+from pinctl.model.contract import CASES, COMPLETION_FIELDS, FORMS
 from pinctl.model.measure import AFTER, BEFORE, Budget, Measure, Measuring
 from pinctl.tools.declaration import Shape, Text, listed, mistake_at, nearest, unknown_names
 from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
 
 _AT: KeyPath = ("contract", "measure")
 _SERVERS = (BEFORE, AFTER, *(f"wire:{form}" for form in FORMS))
-_REMOVABLE = tuple(field for field in FIELDS if field != "logprobs")
+_REMOVABLE = tuple(field for field in COMPLETION_FIELDS if field != "logprobs")
 """The fields that a server need not send: a completion always has logprobs."""
 
 

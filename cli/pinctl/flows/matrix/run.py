@@ -82,7 +82,7 @@ def run_matrix(
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
-            if isinstance(client, Code):
+            if isinstance(client, Code) and client.component != stack.name:
                 stack.obtain(stack.pins.components[client.component], client.commit)
     probes = (
         contract.server,

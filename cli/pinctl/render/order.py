@@ -1,5 +1,6 @@
 """Shows the proof of a plan's order."""
 
+from textwrap import indent
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -162,10 +163,14 @@ def _word(verdict: Verdict) -> tuple[str, str]:
 
 
 def _cell_lines(cell: Cell, *, role: str = "") -> list[Text]:
-    words = {"pinned": ", the pinned client", "head": ", the client at its branch's head"}.get(role, "")
+    words = {
+        "pinned": ", the pinned client",
+        "head": ", the client at its branch's head",
+        "own": ", its own client",
+    }.get(role, "")
     lines = [
         Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}{words}"),
-        Text(f"    {cell.reason}"),
+        Text(indent(cell.reason, "    ")),
     ]
     if cell.evidence:
         lines.append(Text(f"    {cell.evidence}", style="dim"))

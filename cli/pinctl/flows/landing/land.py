@@ -28,11 +28,15 @@ def plans(where: Where) -> tuple[LandingPlan, ...]:
     return tuple(read_plan(name, pins) for name in plan_names(pins))
 
 
-def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Staged | Objections]:
+def rehearse(
+    where: Where, name: str, *, onto: str | None, exclude_conflicting: bool
+) -> tuple[Stack, Staged | Objections]:
     """Stages a plan and stops there: what landing it would do, with nothing published."""
     stack, plan = _open(where, name)
     bump = resolve(stack, plan, onto=onto)
-    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
+    if isinstance(bump, Objections):
+        return stack, bump
+    return stack, _staged(stack, replace(bump, exclude_conflicting=exclude_conflicting))
 
 
 def land(

@@ -150,6 +150,27 @@ def test_what_is_needed_must_be_ok_in_it(landed: Demo, pinctl: Pinctl, verdict: 
     assert all("so it was" in item["message"] for item in of_matrix(found))
 
 
+def test_what_a_mode_needs_must_be_ok_in_it_too(demo: Demo, pinctl: Pinctl) -> None:
+    top = demo.superproject
+    plan = replaced(text_at(top, "main", PLAN), ("[contract]\n", '[contract]\nmode = "backward"\n'))
+    commit(top, "main", "Ask for a mode", files={PLAN: plan})
+    run(top, "push", "--quiet", "origin", "main")
+    assert pinctl("land", "packed-generate", cwd=top).status == 0
+    assert of_matrix(judged(demo, pinctl, LANDING)) == []
+
+    found = certificate(demo)
+    new = found["versions"]["renderers"][-1]
+    assert found["versions"]["prime-rl"] == ["prime-rl@main", "prime-rl@staged"]
+    found["cells"] = [cell for cell in found["cells"] if (cell["server"], cell["client"]) != ("prime-rl@main", new)]
+    # The declared order has this cell as well; what is left of it is what the mode alone needs.
+    found["needs"] = [need for need in found["needs"] if (need["server"], need["client"]) != ("prime-rl@main", new)]
+    files: dict[str, str | None] = {PATH: json.dumps(found)}
+    unknown = of_matrix(judged(demo, pinctl, amended(demo, files, message="Pack the payloads (#3900)")))
+    assert f"plan packed-generate needs this cell ok: prime-rl@main x {new}: no such cell was run" in [
+        item["message"] for item in unknown
+    ]
+
+
 def test_another_certificate_than_the_commit_names_is_refused(landed: Demo, pinctl: Pinctl) -> None:
     found = judged(landed, pinctl, amended(landed, {PATH: _forged(landed, reason="edited")}))
 

@@ -131,9 +131,11 @@ def decode_experts(body, request):
 
 def test_a_client_that_dies_of_a_control_has_answered_the_cases(releases: Releases) -> None:
     releases.publish("1", LENIENT)
-    probe = """
+    log = releases.directory / "log"
+    probe = f"""
 import os
 from wire_client import choice, mask
+open({str(log)!r}, 'a').write('started ')
 def decode_sampling_mask(body, request):
     if choice(body, request)["sampling_mask"]["ids"]["shape"] == [11]:
         os._exit(9)
@@ -149,8 +151,11 @@ def decode_sampling_mask(body, request):
     assert (
         f"lenient or strict is unknown  {releases.distribution}==1: the probe ended with status 9 (8 controls)" in text
     )
+    # What it died of decides nothing, so it is not asked again; where strictness is asked for, it is.
+    assert log.read_text() == "started "
     releases.plan(probe, cases=["top-p"], client=f"{READS}strict = true\n")
     assert releases.run("packed").status == 3
+    assert log.read_text() == "started started "
 
 
 def test_relays_and_unreadable_fields_have_no_controls(releases: Releases) -> None:

@@ -50,6 +50,7 @@ CASE: dict[str, Any] = {
     "logprobs": [-0.5, -0.25, -2.0],
     "sampling_mask": [[8, 3], [9], []],
     "routed_experts": {"ids": [[[1, 2], [3, 300]], [[4, 5], [6, 7]], [[8, 9], [10, 11]], [[0, 1], [2, 3]]], "start": 1},
+    "routed_experts_shape": [4, 2, 2],
 }
 NO_EVIDENCE = CASE | {"name": "no-evidence", "logprobs": [-0.5, None, -2.0]}
 EMPTY = CASE | {
@@ -59,6 +60,7 @@ EMPTY = CASE | {
     "logprobs": [],
     "sampling_mask": [],
     "routed_experts": {"ids": [[[1, 2], [3, 4]]], "start": 1},
+    "routed_experts_shape": [1, 2, 2],
 }
 
 
@@ -193,9 +195,9 @@ def test_the_ids_are_these(demo: Path) -> None:
             "refs/tags/v0.5.0.dev1": "653af4c9bd877fa3344707966d5e76ce5724a2e7",
         },
         "prime-rl": {
-            "refs/heads/main": "711e4fe9b3f3224a715e6467e1c4177946ec1309",
-            BRANCH: "67be896d8ed4e18fd5dc8e86cf53cc4d70df746c",
-            "refs/pull/3900/head": "67be896d8ed4e18fd5dc8e86cf53cc4d70df746c",
+            "refs/heads/main": "4454c2d93cc385f0ec8372c06985a1ec8385152d",
+            BRANCH: "985953811c9d39dff15c4756dc69aca1b1d4635a",
+            "refs/pull/3900/head": "985953811c9d39dff15c4756dc69aca1b1d4635a",
         },
     }
 
@@ -439,6 +441,13 @@ def test_an_aborted_request_crosses_too(environment: Environment, server: str) -
     body = encode(environment(*SERVERS[server]), EMPTY)
     assert read(environment("renderers", "main"), "renderers_client", "decode_logprobs", body) == {"value": []}
     assert read(environment("verifiers", "main"), "verifiers_client", "decode_sampling_mask", body) == {"value": []}
+
+
+@pytest.mark.parametrize("server", ["old", "new"])
+def test_experts_of_no_row_keep_their_dimensions(environment: Environment, server: str) -> None:
+    case = EMPTY | {"routed_experts": {"ids": [], "start": 2}, "routed_experts_shape": [0, 3, 2]}
+    (choice,) = json.loads(encode(environment(*SERVERS[server]), case))["choices"]
+    assert choice["routed_experts"] == {"data": "", "shape": [0, 3, 2], "dtype": "uint8", "start": 2}
 
 
 def test_a_field_that_was_not_asked_for_is_none(environment: Environment) -> None:

@@ -219,6 +219,9 @@ def decode_routed_experts(body, request):
 def test_d13_a_dtype_must_be_the_plain_name(dtype: str) -> None:
     body = changed("packed", "routed-experts", lambda choice: choice["routed_experts"].update(dtype=dtype))
     assert refusal("packed", "routed_experts", body, "routed-experts").startswith("routed_experts.dtype: ")
+    floats = dtype.replace("u2", "f4").replace("uint16", "float32").replace("UINT16", "FLOAT32")
+    body = changed("packed", "greedy", lambda choice: choice["completion_logprobs"].update(dtype=floats))
+    assert refusal("packed", "logprobs", body, "greedy").startswith("completion_logprobs.dtype: ")
 
 
 def test_d13_big_endian_bytes_under_a_plain_name_are_refused_where_a_rule_gives_them_away_and_corrupt_elsewhere(

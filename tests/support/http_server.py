@@ -53,6 +53,7 @@ def _replayed(case: dict[str, Any]) -> bytes:
         logprobs=case["logprobs"],
         sampling_mask=case["sampling_mask"],
         routed_experts=routed["ids"],
+        experts_per_row=tuple((case["routed_experts_shape"] or (0, 0, 0))[1:]),
         routed_experts_start=routed["start"],
     )
     payload = serving_tokens.build_generate_response(

@@ -22,8 +22,10 @@ def can_land(
     """
     from pinctl.flows.landing.can_land import can_land as find_out
     from pinctl.render.can_land import answer_json, answer_text
+    from pinctl.render.live import live
 
     run = invocation(context)
-    answer = find_out(run.where, spec, tell=run.output.progress)
+    with live(run.output) as tell:
+        answer = find_out(run.where, spec, tell=tell)
     run.output.answer(answer_text(answer), answer_json(answer), output_format)
     leave(answer.exit_status)

@@ -26,6 +26,7 @@ def land(
     from pinctl.flows.landing.land import land as carry_out
     from pinctl.model.landing import Objections
     from pinctl.render.landing import landing_json, landing_text, print_objections
+    from pinctl.render.live import live
 
     run = invocation(context)
     if with_abort:
@@ -36,14 +37,15 @@ def land(
             leave(print_objections(run.output, removed, output_format))
         run.output.answer(f"{removed} is gone", {"branch": removed}, output_format)
         return
-    landing = carry_out(
-        run.where,
-        name,
-        onto=onto,
-        exclude_conflicting=exclude_conflicting,
-        with_push=with_push,
-        tell=run.output.progress,
-    )
+    with live(run.output) as tell:
+        landing = carry_out(
+            run.where,
+            name,
+            onto=onto,
+            exclude_conflicting=exclude_conflicting,
+            with_push=with_push,
+            tell=tell,
+        )
     if isinstance(landing, Objections):
         leave(print_objections(run.output, landing, output_format))
     run.output.answer(landing_text(landing), landing_json(landing), output_format)

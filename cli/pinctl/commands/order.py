@@ -16,10 +16,12 @@ def order(
     from pinctl.flows.landing.land import examine
     from pinctl.model.landing import Objections
     from pinctl.render.landing import print_objections
+    from pinctl.render.live import live
     from pinctl.render.order import order_json, order_text
 
     run = invocation(context)
-    found = examine(run.where, name, onto=onto, tell=run.output.progress)
+    with live(run.output) as tell:
+        found = examine(run.where, name, onto=onto, tell=tell)
     if isinstance(found, Objections):
         leave(print_objections(run.output, found, output_format))
     run.output.answer(order_text(found.order), order_json(found.order), output_format)

@@ -1,9 +1,10 @@
 """A certificate: what a landing was proven on, what came of it, and whether it still holds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from pinctl.model.matrix import Verdict
+from pinctl.model.mode import Mode, required_pairs
 from pinctl.model.need import Need
 
 
@@ -89,6 +90,7 @@ class Certificate:
         orders: how many orders there are at all.
         safe_orders: how many of them pass through safe states only.
         made_with: the versions of the programs that it was made with.
+        versions: where the contract has a mode, the labels of what it compares: by component, oldest first.
     """
 
     plan: str
@@ -101,6 +103,7 @@ class Certificate:
     orders: int
     safe_orders: int
     made_with: Mapping[str, str]
+    versions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def verdict_of(self, need: Need) -> tuple[Verdict, str]:
         """Returns what the certificate says of a need, with the cell's labels and its reason where it is not ok.
@@ -113,13 +116,39 @@ class Certificate:
                 return self._verdict(item)
         return Verdict.UNKNOWN, f"no cell was run for {need.component} {'with' if need.new else 'before'} its changes"
 
+    def verdicts_of_mode(self, mode: Mode, *, server: str, client: str) -> Iterator[tuple[Verdict, str]]:
+        """Yields what the certificate says of each cell that a mode needs of one client, in the words of `verdict_of`.
+
+        Which releases there were is the certificate's to say. That the new client is the pinned one, and that there is
+        an earlier version wherever the mode looks back, is not.
+
+        Args:
+            mode: the contract's.
+            server: the name of the superproject.
+            client: the name of the client's component.
+        """
+        servers, clients = self.versions.get(server, ()), self.versions.get(client, ())
+        if len(servers) < 1 + mode.is_backward or len(clients) < 1 + mode.is_forward:
+            name = server if len(servers) < 1 + mode.is_backward else client
+            yield Verdict.UNKNOWN, f"the mode {mode} needs more versions of {name} than the certificate is of"
+            return
+        pinned = self.inputs.pins.get(client)
+        if pinned is not None and self.variants.get(clients[-1]) != pinned:
+            yield Verdict.UNKNOWN, f"{clients[-1]} is not the client at {pinned[:7]}, which is pinned"
+        for pair in sorted(required_pairs(mode, servers=servers, clients=clients)):
+            yield self._verdict_of_cell(*pair)
+
     def _verdict(self, need: CertifiedNeed) -> tuple[Verdict, str]:
         pinned = self.inputs.pins.get(need.component)
-        labels = f"{need.server} x {need.client}"
         if need.role == "pinned" and need.new and pinned is not None and self.variants.get(need.client or "") != pinned:
+            labels = f"{need.server} x {need.client}"
             return Verdict.UNKNOWN, f"{labels}: the client is not the one at {pinned[:7]}, which is pinned"
+        return self._verdict_of_cell(need.server, need.client)
+
+    def _verdict_of_cell(self, server: str | None, client: str | None) -> tuple[Verdict, str]:
+        labels = f"{server} x {client}"
         for cell in self.cells:
-            if (cell.server, cell.client) == (need.server, need.client):
+            if (cell.server, cell.client) == (server, client):
                 if not cell.asked:
                     return Verdict.OK, f"{labels}: nothing is asked of it"
                 return cell.verdict, f"{labels}: {cell.reason or cell.verdict}"

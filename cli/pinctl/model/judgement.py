@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pinctl.model.control import Outcome
 from pinctl.model.matrix import FieldResult, Verdict
-from pinctl.model.strictness import Outcome
 
 _SHOWN = 160
 _MINUS_INFINITY = float("-inf")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinctl.model.control import Controls
 from pinctl.model.measure import Measuring
 from pinctl.model.mode import Mode
-from pinctl.model.strictness import Controls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Shows whether a pin may move."""
 
+from textwrap import indent
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -16,7 +17,8 @@ _WORDS = {ExitStatus.YES: ("yes", "green"), ExitStatus.NO: ("no", "red"), ExitSt
 def answer_text(answer: PinAnswer) -> RenderableType:
     """Returns the answer, with everything that speaks against it."""
     cells = [cell for matrix in answer.matrices for cell in matrix.cells]
-    proof = f"{len(cells)} cells run" if cells else "no plan has a contract for it, so no cell was run"
+    count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+    proof = f"{count} run" if cells else "no plan has a contract for it, so no cell was run"
     at = f" at {answer.commit.short}" if answer.commit else ""
     lines = [Text.assemble(_WORDS[answer.exit_status], f": {answer.component}{at}, {proof}")]
     for objection in answer.objections:
@@ -24,7 +26,7 @@ def answer_text(answer: PinAnswer) -> RenderableType:
         lines += [Text(f"      {detail}") for detail in objection.details]
     for cell in answer.bad_cells:
         lines.append(Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}"))
-        lines.append(Text(f"      {cell.reason}"))
+        lines.append(Text(indent(cell.reason, "      ")))
     return Group(*lines)
 
 

@@ -54,7 +54,9 @@ def objections_text(objections: Objections) -> RenderableType:
     """Returns everything that is in the way, each with its next step."""
     lines: list[Text] = []
     for objection in objections.objections:
-        lines.append(Text.assemble(("refused: ", "bold red"), objection.message))
+        first, *more = objection.message.split("\n")
+        lines.append(Text.assemble(("refused: ", "bold red"), first))
+        lines += [Text(f"    {line}".rstrip()) for line in more]
         lines += [Text(f"    {detail}") for detail in objection.details]
         if objection.hint:
             lines.append(Text.assemble(("hint: ", "bold"), objection.hint))

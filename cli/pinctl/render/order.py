@@ -1,5 +1,6 @@
 """Shows the proof of a plan's order."""
 
+from textwrap import indent
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -169,7 +170,7 @@ def _cell_lines(cell: Cell, *, role: str = "") -> list[Text]:
     }.get(role, "")
     lines = [
         Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}{words}"),
-        Text(f"    {cell.reason}"),
+        Text(indent(cell.reason, "    ")),
     ]
     if cell.evidence:
         lines.append(Text(f"    {cell.evidence}", style="dim"))

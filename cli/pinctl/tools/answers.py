@@ -1,5 +1,6 @@
 """Keeps what probes answered, by the hash of everything that went in: the same question is not asked twice."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -8,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pinctl.tools.places import cache_directory
+
+ANSWERS = "answers"
+"""Below the cache directory. A file's time says when it was last used: `upkeep` goes by it."""
 
 
 def digest_of(*parts: Any) -> str:
@@ -23,12 +27,15 @@ def digest_of_file(path: Path) -> str:
 
 def recall(digest: str) -> Any:
     """Returns the answer that was kept under a digest; None where there is none, or where it was damaged."""
+    path = _path(digest)
     try:
-        checksum, _, data = _path(digest).read_bytes().partition(b"\n")
+        checksum, _, data = path.read_bytes().partition(b"\n")
     except FileNotFoundError:
         return None
     if checksum.decode("ascii", "replace") != hashlib.sha256(data).hexdigest():
         return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
     return json.loads(data)
 
 
@@ -44,4 +51,4 @@ def remember(digest: str, answer: Any) -> None:
 
 
 def _path(digest: str) -> Path:
-    return cache_directory() / "answers" / digest[:2] / digest[2:]
+    return cache_directory() / ANSWERS / digest[:2] / digest[2:]

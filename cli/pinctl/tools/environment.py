@@ -4,7 +4,7 @@ import hashlib
 import platform
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,21 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.tools import uv
 from pinctl.tools.places import cache_directory, scratch
 
+ENVIRONMENTS = "environments"
+"""Below the cache directory."""
+
+READY = ".ready"
+"""In an environment that is wholly made; its time says when that was last used: `upkeep` goes by it."""
+
+_MANNER = "copied"
+"""How environments are made; another word where that changes, so that those made before are not taken for new ones."""
+
 LayOut = Callable[[Path], Path]
 """Writes source into an empty directory, and returns the directory to install from."""
+
+
+Failed = MutableMapping[str, str]
+"""By its recipe's key, why an environment could not be made: within one run it is not tried for each cell again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +55,7 @@ class Recipe:
     def key(self) -> str:
         """The hash of everything that decides what is in the environment."""
         parts = (
+            _MANNER,
             self.identity,
             *sorted(self.extra),
             str(self.dependencies),
@@ -53,24 +67,32 @@ class Recipe:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
 
 
-def python_for(recipe: Recipe) -> Path:
+def python_for(recipe: Recipe, *, failed: Failed | None = None) -> Path:
     """Returns the interpreter of a recipe's environment, made now or before.
+
+    Args:
+        recipe: what is in it.
+        failed: what this run has failed to make; grows.
 
     Raises:
         CouldNotFindOutError: it cannot be made; the message says why, and nothing is left of it.
     """
-    directory = cache_directory() / "environments" / f"{recipe.name}-{recipe.key}"
+    directory = cache_directory() / ENVIRONMENTS / f"{recipe.name}-{recipe.key}"
     directory.parent.mkdir(parents=True, exist_ok=True)
-    ready = directory / ".ready"
+    ready = directory / READY
     with FileLock(directory.parent / f"{directory.name}.lock"):
         if not (ready.exists() and (directory / "bin" / "python").exists()):
+            if failed is not None and recipe.key in failed:
+                raise CouldNotFindOutError(failed[recipe.key])
             shutil.rmtree(directory, ignore_errors=True)
             try:
                 _make(recipe, directory)
-            except BaseException:
+            except BaseException as error:
                 shutil.rmtree(directory, ignore_errors=True)
+                if failed is not None and isinstance(error, CouldNotFindOutError):
+                    failed[recipe.key] = error.message
                 raise
-            ready.touch()
+        ready.touch()
     return directory / "bin" / "python"
 
 
@@ -84,7 +106,14 @@ def _make(recipe: Recipe, directory: Path) -> None:
         else:
             with scratch() as top:
                 source = recipe.lay_out(top / "source")
-                uv.install(directory, (str(source),), dependencies=recipe.dependencies)
+                try:
+                    # The source is gone afterwards, so nothing in the environment may be a link to it.
+                    uv.install(directory, (str(source),), dependencies=recipe.dependencies, editable=False)
+                except CouldNotFindOutError as error:
+                    # It is no place to look at either, and has another name each time.
+                    place = str(top / "source")
+                    words = error.message.replace(f"file://{place}", ".").replace(place, ".")
+                    raise CouldNotFindOutError(words) from error
             uv.install(directory, recipe.extra)
     except CouldNotFindOutError as error:
         raise CouldNotFindOutError(f"the environment of {recipe.name} cannot be made: {error.message}") from error

@@ -7,6 +7,7 @@ cannot be taken for an answer.
 
 import contextlib
 import gc
+import inspect
 import json
 import os
 import resource
@@ -103,6 +104,9 @@ def _load(path: str) -> ModuleType:
 
 def _encode(probe: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {"case": request["case"]["name"]}
+    wrong = _wrong(probe, "encode", request["case"])
+    if wrong is not None:
+        return answer | {"failure": wrong}
     try:
         answer["body"] = _body(probe.encode(request["case"]))
     except BaseException as error:  # noqa: BLE001 - whatever the server raises is its answer, leaving the program too
@@ -117,6 +121,8 @@ def _body(response: Any) -> str:
     """Returns a response's text; a server that writes its JSON itself is timed with its own writer."""
     if isinstance(response, bytes):
         return response.decode("utf-8")
+    if response is None:
+        raise TypeError("encode returned nothing, expected a dict, a str or bytes")
     text = response if isinstance(response, str) else json.dumps(response)
     text.encode("utf-8")
     return text
@@ -171,17 +177,32 @@ def _field(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) -
 
 def _call(probe: ModuleType, name: str, body: bytes, request: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Returns what a function of the probe returns, and what it raises instead."""
-    function = getattr(probe, name, None)
-    if function is None:
-        return None, {"failure": f"the probe has no function {name}"}
+    wrong = _wrong(probe, name, body, request)
+    if wrong is not None:
+        return None, {"failure": wrong}
     try:
-        return function(body, dict(request)), {}
+        return getattr(probe, name)(body, dict(request)), {}
     except ImportError as error:
         return None, {"failure": _describe(error)}
     except (SystemExit, KeyboardInterrupt, MemoryError) as error:
         return None, {"failure": _describe(error)}
     except BaseException as error:  # noqa: BLE001 - whatever the client raises is its refusal
         return None, {"refusal": _describe(error)}
+
+
+def _wrong(probe: ModuleType, name: str, *arguments: object) -> str | None:
+    """Returns why a function of the probe cannot be called: that is a mistake in the probe, and nobody's refusal."""
+    function = getattr(probe, name, None)
+    if function is None:
+        return f"the probe has no function {name}"
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        return f"the probe's {name} cannot be called with {len(arguments)} positional arguments: {error}"
+    except ValueError:
+        # Not written in Python, it may not say what it takes.
+        return None
+    return None
 
 
 def _describe(error: BaseException) -> str:

@@ -145,22 +145,26 @@ def make_environment(directory: Path, *, python: Path) -> None:
     _must(_uv(directory.parent, "venv", "--quiet", "--no-project", "--python", str(python), str(directory)), directory)
 
 
-def install(environment: Path, what: Iterable[str], *, dependencies: bool = True) -> None:
+def install(environment: Path, what: Iterable[str], *, dependencies: bool = True, editable: bool = True) -> None:
     """Installs requirements or directories into an environment.
 
     Args:
         environment: its directory.
         what: PEP 508 requirements, or paths of source trees.
         dependencies: whether to install what they depend on too.
+        editable: whether path sources that say so are installed as links to their directories; else all are copied.
 
     Raises:
         CouldNotFindOutError: uv cannot; the message is uv's own.
     """
     options = () if dependencies else ("--no-deps",)
+    # As a variable: earlier versions of uv have no such option here, and would refuse it.
+    settings = {} if editable else {"UV_NO_EDITABLE": "1"}
     words = tuple(what)
     if words:
         python = str(environment / "bin" / "python")
-        _must(_uv(environment.parent, "pip", "install", "--quiet", "--python", python, *options, *words), environment)
+        command = ("pip", "install", "--quiet", "--python", python, *options, *words)
+        _must(_uv(environment.parent, *command, settings=settings), environment)
 
 
 def newest_release(requirement: str, *, prereleases: bool) -> Version | Refused:
@@ -267,8 +271,8 @@ def _own_program() -> Path:
         raise CouldNotFindOutError("uv cannot be run: its program is not installed", hint="pip install uv") from error
 
 
-def _uv(cwd: Path, *arguments: str) -> Ended:
-    return _run(_own_program(), cwd, *arguments)
+def _uv(cwd: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Ended:
+    return _run(_own_program(), cwd, *arguments, settings=settings)
 
 
 def _run(

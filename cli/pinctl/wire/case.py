@@ -28,6 +28,7 @@ class ChoiceValue(TypedDict):
     logprobs: list[float | str | None]
     sampling_mask: list[list[int]] | None
     routed_experts: ExpertsValue | None
+    routed_experts_shape: list[int] | None
     prompt_logprobs: list[float]
 
 
@@ -104,7 +105,8 @@ class Case:
     def truth(self) -> TruthValue:
         """Returns the true values, as they are handed to a server's probe.
 
-        Minus infinity is no JSON number: it stands in `logprobs` as the string "-Infinity". No evidence is null.
+        Minus infinity is no JSON number: it stands in `logprobs` as the string "-Infinity". No evidence is null. Lists
+        of no rows say nothing about layers and experts a token, which an engine knows: the shape stands beside them.
         Where there are several choices, `choices` holds the values of each, and those beside it are the first one's.
 
         Returns:
@@ -119,6 +121,7 @@ class Case:
             "logprobs": own["logprobs"],
             "sampling_mask": own["sampling_mask"],
             "routed_experts": own["routed_experts"],
+            "routed_experts_shape": own["routed_experts_shape"],
             "prompt_logprobs": own["prompt_logprobs"],
         }
         if self.more:
@@ -137,5 +140,6 @@ class Case:
             "logprobs": ["-Infinity" if logprob == -math.inf else logprob for logprob in self.logprobs],
             "sampling_mask": None if self.sampling_mask is None else [list(row) for row in self.sampling_mask],
             "routed_experts": None if self.routed_experts is None else self.routed_experts.value(),
+            "routed_experts_shape": None if self.routed_experts is None else list(self.routed_experts.ids.shape),
             "prompt_logprobs": list(self.prompt_logprobs),
         }

@@ -6,6 +6,7 @@ import pytest
 
 from pinctl.model.certificate import Certificate, CertifiedCell, CertifiedNeed, Inputs
 from pinctl.model.matrix import Verdict
+from pinctl.model.mode import Mode
 from pinctl.model.need import Need
 
 PIN, OTHER, TREE = "a" * 40, "b" * 40, "c" * 40
@@ -85,6 +86,55 @@ def test_a_cell_with_another_client_than_the_pinned_one_answers_nothing() -> Non
     assert (verdict, words) == (
         Verdict.UNKNOWN,
         "top@staged x lib@bbbbbbb: the client is not the one at aaaaaaa, which is pinned",
+    )
+
+
+OF_A_MODE = replace(
+    CERTIFICATE,
+    cells=(*CERTIFICATE.cells, replace(CERTIFICATE.cells[0], server="top@main")),
+    versions={"top": ("top@main", "top@staged"), "lib": ("lib@bbbbbbb", "lib@aaaaaaa")},
+)
+
+
+def of_mode(certificate: Certificate, mode: Mode) -> list[tuple[Verdict, str]]:
+    return list(certificate.verdicts_of_mode(mode, server="top", client="lib"))
+
+
+def test_each_cell_of_a_mode_is_looked_up() -> None:
+    ok = [
+        (Verdict.OK, "top@main x lib@aaaaaaa: ok"),
+        (Verdict.OK, "top@staged x lib@aaaaaaa: ok"),
+    ]
+    assert of_mode(OF_A_MODE, Mode.BACKWARD) == ok
+    assert of_mode(OF_A_MODE, Mode.FULL) == [*ok, (Verdict.REJECTS, "top@staged x lib@bbbbbbb: no")]
+    without = replace(OF_A_MODE, cells=CERTIFICATE.cells)
+    assert of_mode(without, Mode.BACKWARD) == [
+        (Verdict.UNKNOWN, "top@main x lib@aaaaaaa: no such cell was run"),
+        ok[1],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("versions", "mode", "lacking"),
+    [
+        ({}, Mode.FULL, "top"),
+        ({"top": ("top@staged",), "lib": ("lib@bbbbbbb", "lib@aaaaaaa")}, Mode.BACKWARD, "top"),
+        ({"top": ("top@main", "top@staged"), "lib": ("lib@aaaaaaa",)}, Mode.FULL_TRANSITIVE, "lib"),
+    ],
+)
+def test_a_mode_that_looks_back_on_nothing_is_unknown(
+    versions: dict[str, tuple[str, ...]], mode: Mode, lacking: str
+) -> None:
+    assert of_mode(replace(OF_A_MODE, versions=versions), mode) == [
+        (Verdict.UNKNOWN, f"the mode {mode} needs more versions of {lacking} than the certificate is of")
+    ]
+
+
+def test_the_new_client_of_a_mode_is_the_pinned_one() -> None:
+    other = replace(OF_A_MODE, versions={"top": ("top@main", "top@staged"), "lib": ("lib@aaaaaaa", "lib@bbbbbbb")})
+    assert of_mode(other, Mode.BACKWARD)[0] == (
+        Verdict.UNKNOWN,
+        "lib@bbbbbbb is not the client at aaaaaaa, which is pinned",
     )
 
 

@@ -69,6 +69,22 @@ def test_an_environment_has_the_code_and_is_made_once(environments: Path) -> Non
     assert list((environments.parent / "scratch").iterdir()) == []
 
 
+def test_an_editable_dependency_inside_the_source_outlives_the_source() -> None:
+    def lay_out(directory: Path) -> Path:
+        write_project(directory, value="top", dependencies="['inner']")
+        with (directory / "pyproject.toml").open("a") as file:
+            file.write("[tool.uv.sources]\ninner = { path = 'inner', editable = true }\n")
+        inner = write_project(directory / "inner", value="inner")
+        manifest = inner / "pyproject.toml"
+        manifest.write_text(manifest.read_text().replace("name = 'sample'", "name = 'inner'"))
+        (inner / "sample").rename(inner / "inner")
+        return directory
+
+    python = python_for(Recipe(name="sample", identity="sample tree-1", lay_out=lay_out))
+    command = [str(python), "-I", "-c", "import inner, sample; print(inner.VALUE, sample.VALUE, end='')"]
+    assert subprocess.run(command, check=False, capture_output=True, text=True).stdout == "inner top"
+
+
 def test_another_tree_is_another_environment() -> None:
     one = python_for(Recipe(name="sample", identity="sample tree-1", lay_out=Counted("one")))
     two = python_for(Recipe(name="sample", identity="sample tree-2", lay_out=Counted("two")))
@@ -112,6 +128,28 @@ def test_a_failed_build_leaves_nothing_and_says_why(environments: Path) -> None:
     # What it was not built with can be left out, and then it can be built.
     without = replace(recipe, lay_out=Counted("new", "['no-such-thing==1.0']"), dependencies=False)
     assert value_in(python_for(without)) == "new"
+
+
+def test_what_failed_is_not_tried_again_in_the_same_run() -> None:
+    tries: list[Path] = []
+
+    def lay_out(directory: Path) -> Path:
+        tries.append(directory)
+        write_project(directory, value="never")
+        (directory / "_backend" / "pure_backend.py").write_text("raise OSError(__file__)\n")
+        return directory
+
+    failed: dict[str, str] = {}
+    recipe = Recipe(name="sample", identity="sample tree-1", lay_out=lay_out)
+    said = []
+    for run in (failed, failed, {}):
+        with pytest.raises(CouldNotFindOutError) as caught:
+            python_for(recipe, failed=run)
+        said.append(caught.value.message)
+    assert len(tries) == 2
+    # The same failure is told in the same words: none is the name of a scratch directory.
+    assert len(set(said)) == 1
+    assert "OSError: ./_backend/pure_backend.py" in said[0]
 
 
 def test_an_interrupted_build_leaves_nothing(environments: Path) -> None:

@@ -45,6 +45,26 @@ def relay_sampling_mask(body, request):
     }
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("def decode_logprob(body, request): ...", "the probe has no function decode_logprobs"),
+        (
+            "def decode_logprobs(body): ...",
+            "the probe's decode_logprobs cannot be called with 2 positional arguments: too many positional arguments",
+        ),
+    ],
+)
+def test_a_probe_that_cannot_be_asked_is_no_refusal_of_the_client(tmp_path: Path, code: str, reason: str) -> None:
+    assert ask(tmp_path, code, {"one": ("{}", {})}) == {"one": {"logprobs": Decoded(failure=reason)}}
+
+
+def test_a_type_error_of_the_client_s_own_is_its_refusal(tmp_path: Path) -> None:
+    code = "def decode_logprobs(body, request):\n    return dict(1)\n"
+    (found,) = ask(tmp_path, code, {"one": ("{}", {})}).values()
+    assert (found["logprobs"].refusal or "").startswith("TypeError: 'int' object is not iterable")
+
+
 def test_a_client_gets_the_body_s_own_bytes(tmp_path: Path) -> None:
     body = '{"text": "é🦀\\u0000\\n"}\n  '
     code = "def decode_logprobs(body, request):\n    return [type(body).__name__, list(body)]\n"

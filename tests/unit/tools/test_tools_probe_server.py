@@ -40,7 +40,6 @@ def test_a_server_s_bodies_come_by_case(tmp_path: Path) -> None:
         ("'é🦀'.encode()", "é🦀"),
         ("''", ""),
         ("float('nan')", "NaN"),
-        ("None", "null"),
         ("['case', {'body': 1}]", '["case", {"body": 1}]'),
     ],
 )
@@ -62,6 +61,7 @@ def test_what_one_case_raises_is_that_case_s_failure(tmp_path: Path) -> None:
         ("raise ValueError('two\\n   lines')", "ValueError: two lines"),
         ("raise ValueError", "ValueError"),
         ("raise ImportError('no module')", "ImportError: no module"),
+        ("pass", "TypeError: encode returned nothing, expected a dict, a str or bytes"),
         ("return object", "TypeError: Object of type type is not JSON serializable"),
         (
             "return b'\\xff'",
@@ -92,7 +92,7 @@ def encode(case):
 
 
 def test_a_probe_without_the_function_fails_every_case(tmp_path: Path) -> None:
-    reason = failed("AttributeError: module 'pinctl_probe' has no attribute 'encode'")
+    reason = failed("the probe has no function encode")
     assert ask(tmp_path, "x = 1\n") == {"one": reason, "two": reason}
 
 

@@ -87,6 +87,7 @@ def test_request_and_truth_are_json(case: Case) -> None:
         "logprobs",
         "sampling_mask",
         "routed_experts",
+        "routed_experts_shape",
         "prompt_logprobs",
         *(["choices"] if case.more else []),
     ]

@@ -1,5 +1,6 @@
 """Whatever is read, a decoder answers or refuses: no other exception, no memory for what is merely claimed."""
 
+import base64
 import json
 import math
 import tracemalloc
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -126,8 +128,60 @@ def test_no_response_raises_anything_but_a_refusal(choice: dict[str, object], pr
 @SETTINGS
 @given(body=st.binary(max_size=60) | st.text(max_size=30).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_no_bytes_raise_anything_but_a_refusal(body: bytes) -> None:
-    with pytest.raises(WireRefusal):
-        decode_field("packed", "logprobs", body, REQUEST)
+    for form in FORMS:
+        for field in FORMS[form].fields:
+            assert refusal_of(partial(decode_field, form, field, body, REQUEST)) is not None
+
+
+ENVELOPE = {"request_id": "r", "prompt_logprobs": None}
+
+
+def _array(data: bytes, shape: list[int], dtype: str) -> dict[str, object]:
+    return {"data": base64.b64encode(data).decode(), "shape": shape, "dtype": dtype}
+
+
+@SETTINGS
+@given(data=st.binary(max_size=48), counts=st.binary(min_size=8, max_size=8), shape=st.lists(st.integers(0, 6)))
+def test_arrays_of_any_bytes_keep_the_rules_or_are_refused(data: bytes, counts: bytes, shape: list[int]) -> None:
+    """Here the structure is right, or nearly so, and the bytes are anything."""
+    tokens, rows = 2, len(data)
+    experts = {"start": 4 - rows} if rows <= 4 else {"start": 0}
+    choice: dict[str, Any] = {"index": 0, "token_ids": [8, 9], "finish_reason": "stop"}
+    bodies = [
+        choice | {"completion_logprobs": _array(data[:8], [tokens], "float32")},
+        choice
+        | {"sampling_mask": {"ids": _array(data, [len(data) // 4], "int32"), "counts": _array(counts, [2], "int32")}},
+        choice | {"sampling_mask": _array(data, [tokens, len(data) // 8], "int32"), "logprobs": [-1.0, -2.0]},
+        choice
+        | {"kept_tokens": {"ids": _array(data, [len(data) // 4], "int32"), "counts": _array(counts, [2], "int32")}},
+        choice | {"routed_experts": {"data": base64.b85encode(data).decode(), "shape": [4, 1, len(data) // 16]}},
+        *(
+            choice | {"routed_experts": _array(data, given_shape, dtype) | start}
+            for dtype in ("uint8", "uint16", "int16", "int32")
+            for given_shape in (shape, [rows, 1, 1], [4, 1, len(data) // 4 // np.dtype(dtype).itemsize])
+            for start in ({}, experts)
+        ),
+        choice
+        | {"routed_experts": {"data": base64.b64encode(data).decode(), "shape": [4, len(data) // 4, 1], "start": 0}},
+    ]
+    for body in bodies:
+        written = orjson.dumps(ENVELOPE | {"choices": [body]})
+        for form in FORMS:
+            for field in FORMS[form].fields:
+                try:
+                    value: Any = decode_field(form, field, written, REQUEST)
+                except WireRefusal:
+                    continue
+                if value is None:
+                    continue
+                if field is FieldName.LOGPROBS:
+                    assert all(-9999 < logprob < math.inf for logprob in value)
+                elif field is FieldName.SAMPLING_MASK:
+                    assert len(value) == tokens
+                    assert all(0 <= token_id < 2**31 for row in value for token_id in row)
+                elif field is FieldName.ROUTED_EXPERTS:
+                    assert value["start"] + len(value["ids"]) == 4
+                    assert all(expert >= 0 for row in value["ids"] for layer in row for expert in layer)
 
 
 @SETTINGS
@@ -141,10 +195,15 @@ def test_a_body_with_other_bytes_raises_nothing_but_a_refusal(data: st.DataObjec
             st.sampled_from([b"", b'"', b"0", b"-", b"]", b"A", b"e9"])
         )
     for field in FORMS[form].fields:
+        tracemalloc.start()
         try:
             value = decode_field(form, field, bytes(body), dict(case.request()))
         except WireRefusal:
             continue
+        finally:
+            # A digit more in a shape, or in a count, claims much and must cost nothing.
+            assert tracemalloc.get_traced_memory()[1] < 200_000 + 64 * len(body)
+            tracemalloc.stop()
         if field is FieldName.LOGPROBS and value is not None:
             assert all(type(logprob) is float and -9999 < logprob < math.inf for logprob in value)
 

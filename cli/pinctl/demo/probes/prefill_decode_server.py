@@ -28,6 +28,7 @@ def _respond(case: dict[str, Any], token_ids: list[int], rows: list[Any] | None,
         finish_reason=case["finish_reason"],
         logprobs=case["logprobs"][: len(token_ids)],
         routed_experts=rows,
+        experts_per_row=tuple(case["routed_experts_shape"][1:]),
         routed_experts_start=start,
     )
     response: dict[str, Any] = build_generate_response(

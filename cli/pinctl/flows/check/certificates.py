@@ -47,7 +47,7 @@ def _of_plan(scope: Scope, plan: LandingPlan, contract: Contract, path: str) -> 
     if named is not None and named != digest_of_certificate(data):
         yield _stale(plan, path, "it is not the certificate that the landing's commit names")
     yield from _changed(scope, plan, contract, certificate, path)
-    yield from _weak(scope, plan, certificate, path)
+    yield from _weak(scope, plan, contract, certificate, path)
 
 
 def _changed(
@@ -62,22 +62,40 @@ def _changed(
         yield _stale(plan, path, f"the certificate is not of what would stand on the target: {'; '.join(changes)}")
 
 
-def _weak(scope: Scope, plan: LandingPlan, certificate: Certificate, path: str) -> Iterator[Finding]:
-    """Finds what the declared order needs and the certificate does not say is ok."""
-    for need in declared_needs(plan, superproject=scope.stack.name):
-        verdict, words = certificate.verdict_of(need)
+def _weak(
+    scope: Scope, plan: LandingPlan, contract: Contract, certificate: Certificate, path: str
+) -> Iterator[Finding]:
+    """Finds what the declared order and the contract's mode need, and the certificate does not say is ok."""
+    for component, verdict, words in _needed(scope, plan, contract, certificate):
         if verdict is Verdict.OK:
             continue
         unknown = verdict is Verdict.UNKNOWN
         yield Finding(
             rule="MTX002" if unknown else "MTX001",
-            component=need.component,
+            component=component,
             path=path,
             line=1,
             message=f"plan {plan.name} needs this cell ok: {words}",
             fix=None,
             unknown=unknown,
         )
+
+
+def _needed(
+    scope: Scope, plan: LandingPlan, contract: Contract, certificate: Certificate
+) -> Iterator[tuple[str, Verdict, str]]:
+    """Yields the component, the verdict and what is to be said of each cell that must be ok; each said once."""
+    said: set[tuple[str, str]] = set()
+    for need in declared_needs(plan, superproject=scope.stack.name):
+        verdict, words = certificate.verdict_of(need)
+        said.add((need.component, words))
+        yield need.component, verdict, words
+    if contract.mode is None:
+        return
+    for name in contract.clients:
+        for verdict, words in certificate.verdicts_of_mode(contract.mode, server=scope.stack.name, client=name):
+            if (name, words) not in said:
+                yield name, verdict, words
 
 
 def _named_digest(scope: Scope, plan: LandingPlan) -> str | None:

@@ -165,5 +165,4 @@ def _make(stack: Stack, bump: BumpPlan, *, tell: Listener) -> Landing | Objectio
 
 
 def _staged(stack: Stack, bump: BumpPlan) -> Staged | Objections:
-    staged = stage(stack, bump)
-    return staged if isinstance(staged, Objections) else objections_to(stack, staged) or staged
+    return stage(stack, bump, judge=objections_to)

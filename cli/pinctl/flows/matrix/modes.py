@@ -1,7 +1,7 @@
 """Finds the versions that a mode compares: releases by their tags, and what a landing makes of both sides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.matrix.variants import Axes
@@ -22,11 +22,13 @@ class Versions:
     Attributes:
         waits: by the labels of a cell, the constraints that wait: an earlier version is not asked for what needs
             changes of the plan.
+        compared: by component, the labels of the versions that the mode compares, oldest first.
     """
 
     servers: tuple[Server, ...]
     clients: tuple[Client, ...]
     waits: Mapping[tuple[str, str], tuple[Constraint, ...]]
+    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def wanted_for_landing(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, axes: Axes) -> Versions:
@@ -43,6 +45,7 @@ def wanted_for_landing(stack: Stack, plan: LandingPlan, contract: Contract, stag
         servers=tuple(dict.fromkeys((*versions.servers, *axes.servers))),
         clients=tuple(dict.fromkeys((*versions.clients, *axes.clients))),
         waits={**versions.waits, **waits},
+        compared=versions.compared,
     )
 
 
@@ -84,10 +87,16 @@ def versions_of(
             is_new = (server, client) == (servers[-1], new)
             required[server.label, client.label] = () if is_new else plan.constraints
     used = {label for pair in required for label in pair}
+    used_servers = tuple(server for server in servers if server.label in used)
+    used_clients = {name: tuple(client for client in found if client.label in used) for name, found in clients.items()}
     return Versions(
-        servers=tuple(server for server in servers if server.label in used),
-        clients=tuple(client for found in clients.values() for client in found if client.label in used),
+        servers=used_servers,
+        clients=tuple(client for found in used_clients.values() for client in found),
         waits=required,
+        compared={
+            name: tuple(version.label for version in versions)
+            for name, versions in ((stack.name, used_servers), *used_clients.items())
+        },
     )
 
 

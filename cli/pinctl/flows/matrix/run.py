@@ -2,24 +2,26 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.matrix.asking import Sent, bodies_of, decoded_by
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields, questions
+from pinctl.flows.matrix.controls import controls_for, told
 from pinctl.flows.matrix.recipes import recipe_of
 from pinctl.flows.matrix.steps import Clock, Steps
-from pinctl.flows.matrix.strictness import controls_for, told
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.judgement import Decoded
 from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Live, Recorded, Server, Wire
+from pinctl.tools.environment import Failed
 from pinctl.tools.machine import probes_at_once
 from pinctl.tools.probe import Body
+from pinctl.tools.upkeep import tidy
 
 if TYPE_CHECKING:
     from pinctl.wire.case import Case
@@ -34,6 +36,7 @@ class _Run:
     cases: "tuple[Case, ...]"
     steps: Steps
     clock: Clock
+    failed: Failed = field(default_factory=dict)
 
 
 def run_matrix(
@@ -88,14 +91,15 @@ def run_matrix(
     with ThreadPoolExecutor(max_workers=probes_at_once(max(probe.memory for probe in probes))) as pool:
         bodies = dict(zip(servers, pool.map(lambda server: _bodies(run, server), servers), strict=True))
         pairs = [(server, client) for server in servers for client in clients]
-        cells = pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs)
-        return Matrix(
-            plan=plan.name,
-            servers=tuple(server.label for server in servers),
-            clients=tuple(client.label for client in clients),
-            cells=tuple(cells),
-            required=required,
-        )
+        cells = tuple(pool.map(lambda pair: _cell(run, pair[0], pair[1], bodies[pair[0]]), pairs))
+    tidy()
+    return Matrix(
+        plan=plan.name,
+        servers=tuple(server.label for server in servers),
+        clients=tuple(client.label for client in clients),
+        cells=cells,
+        required=required,
+    )
 
 
 def responses_of_code(
@@ -175,4 +179,7 @@ def _decoded(run: _Run, client: Client, sent: Sent, only: Mapping[str, str]) -> 
     probe = run.contract.clients[client.component]
     took = partial(run.clock.add, client.label)
     # Where no server gave a body there is nothing to ask, and no environment is needed for it.
-    return decoded_by(recipe_of(run.stack, client, probe), probe, sent, only=only, took=took) if sent else {}
+    if not sent:
+        return {}
+    recipe = recipe_of(run.stack, client, probe)
+    return decoded_by(recipe, probe, sent, only=only, took=took, failed=run.failed)

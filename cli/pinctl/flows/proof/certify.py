@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from pinctl import __version__
 from pinctl.errors import BadFileError
+from pinctl.flows.matrix.modes import Versions
 from pinctl.flows.matrix.variants import Axes
 from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import pins_path_in
@@ -37,6 +38,7 @@ def certify(
     staged: Staged,
     *,
     axes: Axes,
+    wanted: Versions,
     matrix: Matrix,
     order: OrderProof,
 ) -> Certificate:
@@ -47,14 +49,15 @@ def certify(
         plan: the landing plan.
         contract: its contract.
         staged: the commit that the proof is about.
-        axes: the variants that were run.
+        axes: the variants of the landing itself.
+        wanted: all that were run, those that the contract's mode adds among them.
         matrix: what came of them.
         order: the proof over the states.
     """
     needs = declared_needs(plan, superproject=stack.name)
     pins = staged.bump.pins
     labels = [axes.labels_of(need) or (None, None) for need in needs]
-    variants = (*axes.servers, *axes.clients)
+    variants = (*wanted.servers, *wanted.clients)
     return Certificate(
         plan=plan.name,
         parent=staged.bump.tip,
@@ -104,6 +107,7 @@ def certify(
             "python": f"{platform.python_implementation()} {platform.python_version()}",
             "uv": uv_version(),
         },
+        versions=wanted.compared,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinctl.flows.matrix.modes import wanted_for_landing
+from pinctl.flows.matrix.modes import Versions, wanted_for_landing
 from pinctl.flows.matrix.run import run_matrix
 from pinctl.flows.matrix.variants import Axes, axes_of
 from pinctl.flows.proof.certify import certify
@@ -23,6 +23,7 @@ class Evidence:
     matrix: Matrix
     order: OrderProof
     axes: Axes
+    wanted: Versions
 
 
 def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, *, tell: Listener) -> Evidence:
@@ -40,7 +41,7 @@ def gather(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged, 
     )
     # The order asks each cell for what its states need; the matrix, for what any of them needs.
     order = _order(stack, plan, axes, matrix)
-    return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes)
+    return Evidence(matrix=spared_matrix(matrix, wanted.waits), order=order, axes=axes, wanted=wanted)
 
 
 def prove(stack: Stack, staged: Staged, *, tell: Listener) -> Proven | Objections:
@@ -56,7 +57,14 @@ def prove(stack: Stack, staged: Staged, *, tell: Listener) -> Proven | Objection
     if objections:
         return Objections(objections=objections)
     certificate = certify(
-        stack, plan, plan.contract, staged, axes=evidence.axes, matrix=evidence.matrix, order=evidence.order
+        stack,
+        plan,
+        plan.contract,
+        staged,
+        axes=evidence.axes,
+        wanted=evidence.wanted,
+        matrix=evidence.matrix,
+        order=evidence.order,
     )
     return Proven(staged=staged, matrix=evidence.matrix, order=evidence.order, certificate=certificate)
 

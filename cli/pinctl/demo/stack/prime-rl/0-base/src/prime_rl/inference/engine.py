@@ -7,6 +7,7 @@ from prime_rl.inference.vllm.serving_tokens import Completion
 ANSWER = b"A landing has an order."
 LAYERS = 2
 EXPERTS = 8
+TOP_K = 2
 
 
 def sample(
@@ -31,9 +32,10 @@ def sample(
         logprobs=[-log(len(row)) for row in kept],
         sampling_mask=kept if mask else None,
         routed_experts=None if experts_start is None else [_route(token_id) for token_id in forwarded[experts_start:]],
+        experts_per_row=(LAYERS, TOP_K),
         routed_experts_start=experts_start or 0,
     )
 
 
 def _route(token_id: int) -> list[list[int]]:
-    return [[(token_id + layer) % EXPERTS, (token_id + layer + 3) % EXPERTS] for layer in range(LAYERS)]
+    return [[(token_id + layer + 3 * rank) % EXPERTS for rank in range(TOP_K)] for layer in range(LAYERS)]

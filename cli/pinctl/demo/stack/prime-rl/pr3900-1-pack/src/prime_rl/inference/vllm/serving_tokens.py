@@ -19,6 +19,7 @@ class Completion:
         logprobs: one per sampled token; None where the engine has no evidence.
         sampling_mask: for each sampled token the ids that survived the sampling filters, if asked for.
         routed_experts: expert ids by position, layer and rank, one row for each forwarded position, if asked for.
+        experts_per_row: how many layers and ranks a row has, known even where there is no row.
         routed_experts_start: the position of the first row, as the request asked; the response counts from the end.
     """
 
@@ -27,6 +28,7 @@ class Completion:
     logprobs: list[float | None]
     sampling_mask: list[list[int]] | None = None
     routed_experts: list[list[list[int]]] | None = None
+    experts_per_row: tuple[int, int] = (0, 0)
     routed_experts_start: int = 0
 
 
@@ -51,7 +53,7 @@ def build_generate_response(*, request_id: str, prompt_token_ids: list[int], com
         rows = completion.routed_experts
         # The last row belongs to the last position that was forwarded, wherever this instance took over.
         start = prompt_tokens + completion_tokens - 1 - len(rows)
-        choice["routed_experts"] = {**_pack_experts(rows), "start": start}
+        choice["routed_experts"] = {**_pack_experts(rows, completion.experts_per_row), "start": start}
     return {
         "request_id": request_id,
         "choices": [choice],
@@ -78,12 +80,10 @@ def _pack_mask(rows: list[list[int]]) -> dict[str, Any]:
     }
 
 
-def _pack_experts(rows: list[list[list[int]]]) -> dict[str, Any]:
-    layers = len(rows[0]) if rows else 0
-    top_k = len(rows[0][0]) if layers else 0
+def _pack_experts(rows: list[list[list[int]]], experts_per_row: tuple[int, int]) -> dict[str, Any]:
     expert_ids = [expert_id for row in rows for layer in row for expert_id in layer]
     dtype, typecode = ("uint8", "B") if max(expert_ids, default=0) < 256 else ("uint16", "H")
-    return _pack(expert_ids, shape=[len(rows), layers, top_k], dtype=dtype, typecode=typecode)
+    return _pack(expert_ids, shape=[len(rows), *experts_per_row], dtype=dtype, typecode=typecode)
 
 
 def _pack(numbers: Sequence[float], *, shape: list[int], dtype: str, typecode: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import pytest
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
-from pinctl.tools.git.command import shown_url
 from pinctl.tools.git.refs import (
     RefMovedError,
     RemoteRefs,
@@ -18,6 +17,7 @@ from pinctl.tools.git.refs import (
     local_ref,
     move_ref,
     push,
+    shown_url,
 )
 from pinctl.tools.git.repository import Repository
 from support import Git

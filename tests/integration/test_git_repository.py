@@ -275,7 +275,7 @@ def test_a_repository_that_is_forgotten_in_a_circle_leaves_no_process_behind(
     circle: list[Any] = [Repository.open(repo.directory)]
     circle.append(circle)
     assert circle[0].resolve("HEAD") == repo.oid()
-    pid = circle[0]._objects._process.pid
+    pid = circle[0]._objects._process.proc.pid
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         del circle

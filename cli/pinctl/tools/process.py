@@ -1,4 +1,4 @@
-"""Starts processes: git as it is, all others with limits on their time and their output, and none left behind."""
+"""Starts processes other than git, with limits on their time and their output, and leaves none behind."""
 
 import contextlib
 import marshal
@@ -17,8 +17,7 @@ from typing import IO
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools import process_guard
 
-Talker = subprocess.Popen[bytes]
-"""A process that answers line by line for as long as it is asked."""
+PIPE = subprocess.PIPE
 
 ProcessFailedError = subprocess.SubprocessError
 """What other people's code raises where a process that it started failed."""
@@ -48,51 +47,6 @@ class Ended:
     stderr: str
     timed_out: bool = False
     flooded: bool = False
-
-
-def ask(
-    command: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    stdin: bytes = b"",
-    seconds: float | None = None,
-) -> Ended:
-    """Runs a program that ends what it starts, such as git: unguarded, so that it may ask the user at the terminal.
-
-    Args:
-        command: the program and its arguments.
-        cwd: the directory to run in.
-        env: its whole environment.
-        stdin: what it reads.
-        seconds: the time limit.
-
-    Raises:
-        CouldNotFindOutError: the program or the directory is not there.
-    """
-    try:
-        ended = subprocess.run(
-            command, cwd=cwd, env=env, input=stdin, capture_output=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Ended(status=-signal.SIGKILL, stdout=b"", stderr="", timed_out=True)
-    except OSError as error:
-        raise _cannot_run(command[0], cwd, error) from error
-    return Ended(status=ended.returncode, stdout=ended.stdout, stderr=ended.stderr.decode("utf-8", "replace"))
-
-
-def talk(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> Talker:
-    """Starts a program that ends when nobody can write to it any more; what it complains of is not heard.
-
-    Raises:
-        CouldNotFindOutError: the program or the directory is not there.
-    """
-    try:
-        return subprocess.Popen(
-            command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-    except OSError as error:
-        raise _cannot_run(command[0], cwd, error) from error
 
 
 def run(
@@ -170,12 +124,8 @@ def _start_guard(
             pass_fds=(theirs.fileno(),),
         )
     except OSError as error:
-        raise _cannot_run(guard[0], cwd, error) from error
-
-
-def _cannot_run(program: str, cwd: Path, error: OSError) -> CouldNotFindOutError:
-    what = program if cwd.is_dir() else f"a program in {cwd}"
-    return CouldNotFindOutError(f"{what} cannot be run: {error.strerror}")
+        what = guard[0] if cwd.is_dir() else f"a program in {cwd}"
+        raise CouldNotFindOutError(f"{what} cannot be run: {error.strerror}") from error
 
 
 def _wait(process: subprocess.Popen[bytes], outputs: tuple[IO[bytes], ...], seconds: float | None) -> bool:

@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.places import scratch
-from pinctl.tools.process import Ended, ask, run
+from pinctl.tools.process import Ended, run
 from pinctl.tools.surroundings import needed_environment
 from pinctl.tools.toml_source import read_toml
 from pinctl.tools.uv_settings import own_settings
@@ -256,7 +256,7 @@ def _required_version(project: Path) -> SpecifierSet | None:
 
 @cache
 def _version_of(program: Path) -> Version:
-    ended = ask([str(program), "--version"], cwd=Path.cwd(), env=inherited_environment())
+    ended = _run(program, Path.cwd(), "--version")
     words = ended.stdout.decode("utf-8", "replace").split()
     try:
         return Version(words[1])

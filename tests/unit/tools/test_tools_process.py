@@ -5,14 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools import process
-from pinctl.tools.process import Ended, ask, run, talk
+from pinctl.tools.process import Ended, run
 
 SLEEPER = "import time; time.sleep(600)"
 ENV = {"PATH": os.environ["PATH"]}
@@ -190,24 +189,3 @@ def test_a_directory_that_is_gone_is_not_taken_for_a_program_that_is(tmp_path: P
     with pytest.raises(CouldNotFindOutError) as caught:
         run([sys.executable, "-c", ""], cwd=tmp_path / "gone", env=ENV)
     assert str(tmp_path / "gone") in caught.value.message
-
-
-def test_a_program_that_is_asked_answers_as_a_guarded_one_does(tmp_path: Path) -> None:
-    code = "import os, sys; sys.stdout.write(os.getcwd() + sys.stdin.read()); sys.stderr.write('words'); sys.exit(3)"
-    ended = ask([sys.executable, "-c", code], cwd=tmp_path, env=ENV, stdin=b" fed")
-    assert ended == Ended(status=3, stdout=f"{tmp_path} fed".encode(), stderr="words")
-
-
-def test_a_program_that_is_asked_and_takes_too_long_is_ended(tmp_path: Path) -> None:
-    code = f"import os; open('pid', 'w').write(str(os.getpid())); {SLEEPER}"
-    ended = ask([sys.executable, "-c", code], cwd=tmp_path, env=ENV, seconds=1)
-    assert ended == Ended(status=-9, stdout=b"", stderr="", timed_out=True)
-    assert wait_until_gone(int((tmp_path / "pid").read_text()))
-
-
-@pytest.mark.parametrize("start", [ask, talk])
-def test_a_program_or_a_directory_that_is_not_there_is_named(tmp_path: Path, start: Callable[..., object]) -> None:
-    with pytest.raises(CouldNotFindOutError, match="no-such-program cannot be run"):
-        start(["no-such-program"], cwd=tmp_path, env=ENV)
-    with pytest.raises(CouldNotFindOutError, match=r"a program in .*gone cannot be run"):
-        start([sys.executable], cwd=tmp_path / "gone", env=ENV)

@@ -12,8 +12,8 @@ from pinctl.flows.superproject.standing import find_reverted
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.git.command import shown_url
 from pinctl.tools.git.history import ahead_behind, brought_by, contains
+from pinctl.tools.git.refs import shown_url
 from pinctl.tools.git.submodules import FILE, Submodule
 
 

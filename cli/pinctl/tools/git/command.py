@@ -1,13 +1,15 @@
 """Runs git: the one place where a git process starts and its failure becomes an error of ours."""
 
-import os
-import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import git
+from git.exc import GitCommandNotFound
+from git.util import remove_password_if_present
+
 from pinctl.errors import CouldNotFindOutError
-from pinctl.tools.process import Talker, ask, talk
 
 # submodule.recurse makes checkouts descend into submodules; a background gc could race with what is being built.
 _SETTINGS = (
@@ -18,6 +20,9 @@ _SETTINGS = (
     "-c", "advice.detachedHead=false",
     "-c", "init.defaultBranch=main",
 )  # fmt: skip
+
+# In GitPython's words; they name the whole command.
+_TIMED_OUT = "Timeout: the command "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,50 +63,36 @@ def run_git(
     Raises:
         CouldNotFindOutError: git is not there, or failed with a status that is no answer.
     """
-    command = ["git", *_SETTINGS, *arguments]
-    try:
-        ended = ask(command, cwd=cwd, env=_environment(env), stdin=stdin or b"", seconds=seconds)
-    except CouldNotFindOutError as error:
-        raise _explained(error) from error
-    stderr = f"fatal: no answer in {seconds:g} seconds" if ended.timed_out else ended.stderr.removesuffix("\n")
-    completed = Completed(status=ended.status, stdout=ended.stdout, stderr=stderr)
-    if completed.status not in accept:
-        shown = " ".join(shown_url(argument) for argument in arguments)
-        raise CouldNotFindOutError(f"`git {shown}` failed in {cwd}: {_reason(completed)}")
+    variables = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(env or {})}
+    with tempfile.TemporaryFile() as feed:
+        if stdin is not None:
+            feed.write(stdin)
+            feed.seek(0)
+        try:
+            status, stdout, stderr = git.Git(cwd).execute(
+                ["git", *_SETTINGS, *arguments],
+                istream=feed if stdin is not None else None,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                kill_after_timeout=seconds,
+                env=variables,
+            )
+        except GitCommandNotFound as error:
+            raise CouldNotFindOutError(
+                "git cannot be run: it is not on PATH", hint="Install git 2.38 or newer."
+            ) from error
+    if seconds is not None and status != 0 and stderr.startswith(_TIMED_OUT):
+        stderr = f"fatal: no answer in {seconds:g} seconds"
+    completed = Completed(status=status, stdout=stdout or b"", stderr=stderr)
+    if status not in accept:
+        raise CouldNotFindOutError(f"`git {' '.join(_shown(arguments))}` failed in {cwd}: {_reason(completed)}")
     return completed
 
 
-def talk_to_git(cwd: Path, *arguments: str, env: Mapping[str, str]) -> Talker:
-    """Starts a git command that answers for as long as it is asked.
-
-    Raises:
-        CouldNotFindOutError: git is not there.
-    """
-    try:
-        return talk(["git", *arguments], cwd=cwd, env=_environment(env))
-    except CouldNotFindOutError as error:
-        raise _explained(error) from error
-
-
-def shown_url(url: str) -> str:
-    """Returns a remote's name or URL as it may be printed: without a user's name or password."""
-    scheme, separator, rest = url.partition("://")
-    if not separator:
-        return url
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
-
-
-def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
-    # git's words are read, so they must be the English ones.
-    ours = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-    return {**os.environ, **ours, **(more or {})}
-
-
-def _explained(error: CouldNotFindOutError) -> CouldNotFindOutError:
-    if shutil.which("git") is not None:
-        return error
-    return CouldNotFindOutError("git cannot be run: it is not on PATH", hint="Install git 2.38 or newer.")
+def _shown(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(remove_password_if_present(list(arguments)))
 
 
 def _reason(completed: Completed) -> str:

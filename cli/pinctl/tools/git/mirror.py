@@ -10,9 +10,9 @@ from filelock import FileLock
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import ABBREVIATED, FULL, Oid
-from pinctl.tools.git.command import run_git, shown_url
+from pinctl.tools.git.command import run_git
 from pinctl.tools.git.network import SECONDS, TIMED_OUT, patience
-from pinctl.tools.git.refs import RemoteRefs, ask_remote
+from pinctl.tools.git.refs import RemoteRefs, ask_remote, shown_url
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import cache_directory, scratch
 

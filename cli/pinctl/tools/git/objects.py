@@ -6,13 +6,14 @@ import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import git
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
-from pinctl.tools.git.command import talk_to_git
 from pinctl.tools.places import scratch
-from pinctl.tools.process import Talker
+from pinctl.tools.process import PIPE
 
 GITLINK_MODE = "160000"
 TREE_MODE = "40000"
@@ -39,7 +40,7 @@ class ObjectReader:
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
         self._lock = threading.Lock()
-        self._process: Talker | None = None
+        self._process: git.Git.AutoInterrupt | None = None
 
     def info(self, name: str) -> tuple[Oid, str, int] | None:
         """Returns id, type and size; None where the name names nothing here."""
@@ -91,7 +92,7 @@ class ObjectWriter:
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
         self._lock = threading.Lock()
-        self._processes: dict[str, Talker] = {}
+        self._processes: dict[str, git.Git.AutoInterrupt] = {}
 
     def store(self, kind: str, *contents: bytes) -> tuple[Oid, ...]:
         """Stores blobs or commits by their bytes, and returns their ids."""
@@ -126,21 +127,21 @@ class ObjectWriter:
         return Oid(answer)
 
 
-def _start(keeper: object, git_dir: Path, *arguments: str, env: Mapping[str, str]) -> Talker:
-    process = talk_to_git(git_dir, *arguments, env=env)
+def _start(keeper: object, git_dir: Path, *arguments: str, env: Mapping[str, str]) -> git.Git.AutoInterrupt:
+    process = git.Git(git_dir).execute(["git", *arguments], istream=PIPE, as_process=True, env=dict(env))
     # Not left to __del__: in a circle of garbage, such as an error's, the process may go before its keeper.
-    weakref.finalize(keeper, _end, process)
+    weakref.finalize(keeper, _end, process.proc)
     return process
 
 
-def _streams_of(process: Talker, git_dir: Path) -> tuple[IO[bytes], IO[bytes]]:
+def _streams_of(process: git.Git.AutoInterrupt, git_dir: Path) -> tuple[IO[bytes], IO[bytes]]:
     if process.stdin is None or process.stdout is None:
         raise CouldNotFindOutError(f"git gives no answer in {git_dir}")
     return process.stdin, process.stdout
 
 
-def _end(process: Talker) -> None:
-    for stream in (process.stdin, process.stdout):
+def _end(process: Any) -> None:
+    for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             with contextlib.suppress(BrokenPipeError):
                 stream.close()

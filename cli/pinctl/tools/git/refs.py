@@ -6,7 +6,6 @@ from fnmatch import fnmatchcase
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
-from pinctl.tools.git.command import shown_url
 from pinctl.tools.git.network import SECONDS, TIMED_OUT, patience
 from pinctl.tools.git.repository import Repository
 
@@ -148,6 +147,15 @@ def push(repository: Repository, remote: str, *, name: str, commit: Oid, expecte
     )  # fmt: skip
     if completed.status != 0:
         raise RefMovedError(completed.stderr.strip())
+
+
+def shown_url(url: str) -> str:
+    """Returns a remote's name or URL as it may be printed: without a user's name or password."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return url
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _cannot_move(name: str, words: str) -> Exception:

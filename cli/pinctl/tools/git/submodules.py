@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.tools.git.command import run_git, shown_url
+from pinctl.tools.git.command import run_git
 from pinctl.tools.git.objects import GITLINK_MODE
+from pinctl.tools.git.refs import shown_url
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import scratch
 

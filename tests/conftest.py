@@ -9,6 +9,7 @@ import pytest
 from pinctl.app import run
 from pinctl.demo.build import build_demo
 from support import Demo, Git, Pinctl, Result
+from support.clones import copy_stack
 from support.git import run as run_git
 from support.releases import Releases
 
@@ -82,10 +83,19 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "pinctl"
 
 
+@pytest.fixture(scope="session")
+def demo_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the embedded stack is built once for all tests of a worker, by the first one that wants it."""
+    return tmp_path_factory.mktemp("template") / "demo"
+
+
 @pytest.fixture
-def demo(tmp_path: Path) -> Demo:
+def demo(tmp_path: Path, demo_template: Path) -> Demo:
     """A fresh embedded stack."""
-    build_demo(tmp_path / "demo")
+    if not demo_template.exists():
+        # Not by the fixture of the session, which would not be sealed off yet.
+        build_demo(demo_template)
+    copy_stack(demo_template, tmp_path / "demo")
     return Demo(directory=tmp_path / "demo")
 
 

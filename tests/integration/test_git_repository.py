@@ -13,7 +13,8 @@ import pytest
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git import surroundings
-from pinctl.tools.git.repository import Repository, TreeEntry
+from pinctl.tools.git.objects import TreeEntry
+from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.surroundings import forget_inherited_repository
 from support import Git
 from support.rig import Repo

@@ -61,7 +61,9 @@ class Recipe:
             str(self.dependencies),
             platform.python_implementation(),
             platform.python_version(),
-            platform.platform(),
+            platform.system(),
+            platform.machine(),
+            *platform.libc_ver(),
             uv.uv_version(),
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]

@@ -7,6 +7,7 @@ mistake can be shown on its line and a value can be replaced without touching a 
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ KeyPath = tuple[str | int, ...]
 
 _BOM = b"\xef\xbb\xbf"
 _KEYS = frozenset({"bare_key", "quoted_key", "dotted_key"})
+_KEPT = 64
+"""Files that are kept as they were read: those of a superproject are read for one question after another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,7 @@ def read_toml(path: Path, data: bytes | None = None) -> TomlSource:
         mistake = Mistake(key="", line=1, message="begins with a byte order mark, which TOML does not allow")
         raise BadFileError(path, (mistake,), hint="Save it as UTF-8 without a byte order mark.")
     try:
-        values = tomllib.loads(data.decode("utf-8"))
+        values = _values(data)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadFileError(path, (Mistake(key="", line=line, message="is not UTF-8"),)) from error
@@ -100,12 +103,23 @@ def read_toml(path: Path, data: bytes | None = None) -> TomlSource:
     except (RecursionError, ValueError) as error:
         mistake = Mistake(key="", line=None, message=f"holds more than Python can: {error}")
         raise BadFileError(path, (mistake,)) from error
+    places, ends = _all_places(data)
+    return TomlSource(path=path, data=data, values=values, places=places, ends=ends)
+
+
+@lru_cache(maxsize=_KEPT)
+def _values(data: bytes) -> Mapping[str, Any]:
+    return tomllib.loads(data.decode("utf-8"))
+
+
+@lru_cache(maxsize=_KEPT)
+def _all_places(data: bytes) -> tuple[Mapping[KeyPath, Place], Mapping[KeyPath, int]]:
     places: dict[KeyPath, Place] = {}
     ends: dict[KeyPath, int] = {}
     for key_path, place in _places(data, ends):
         # The first one counts: a table that is mentioned again further down stands where it began.
         places.setdefault(key_path, place)
-    return TomlSource(path=path, data=data, values=values, places=places, ends=ends)
+    return places, ends
 
 
 def dotted(key_path: KeyPath) -> str:

@@ -100,8 +100,7 @@ def compose(stack: Stack, bump: BumpPlan) -> Composed | Objections:
             )
         ours, *_ = _settled(repository, merged, owned)
         previous = item.head
-    held = repository.gitlinks(ours)
-    absent = tuple(path for path in owned.gitlinks if path not in held)
+    absent = tuple(path for path in owned.gitlinks if repository.gitlink_at(ours, path) is None)
     if absent:
         message = f"{bump.target} has no submodule where pins.toml says that one is pinned"
         hint = "Add the submodule on the branch that is to land, or correct pins.toml."
@@ -128,16 +127,17 @@ def _settled(
     repository: Repository, tree: Oid, owned: _Owned
 ) -> tuple[Oid, tuple[FloorMove, ...], tuple[EntryMove, ...]]:
     """Returns a tree that has the plan's values wherever the plan owns something in it."""
-    entries = {entry.path: entry for entry in repository.entries(tree)}
     edits: list[Edit] = []
     floors: list[FloorMove] = []
     entries_moved: list[EntryMove] = []
 
     def rewrite(path: str, data: bytes) -> None:
-        if data != repository.read(tree, path):
-            edits.append(Edit(path=path, mode=entries[path].mode, oid=write_blob(repository, data)))
+        entry = repository.entry_at(tree, path)
+        if entry is not None and data != repository.read(tree, path):
+            edits.append(Edit(path=path, mode=entry.mode, oid=write_blob(repository, data)))
 
-    edits += [Edit.gitlink(path, pin) for path, pin in owned.gitlinks.items() if path in entries]
+    held = (path for path in owned.gitlinks if repository.entry_at(tree, path) is not None)
+    edits += [Edit.gitlink(path, owned.gitlinks[path]) for path in held]
     for path in owned.manifests:
         data = repository.read(tree, path)
         if data is not None:
@@ -148,13 +148,13 @@ def _settled(
             entries_moved += entry_moves
             floors += floor_moves
             rewrite(path, raised)
-    if owned.pins_path is not None and owned.pins_path in entries:
+    if owned.pins_path is not None and repository.blob_at(tree, owned.pins_path) is not None:
         rewrite(owned.pins_path, _recorded(repository, tree, owned.pins_path, owned))
     if owned.lock is not None:
         path, contents = owned.lock
-        if contents is not None or path in entries:
-            mode = entries[path].mode if path in entries else FILE_MODE
-            edits.append(Edit(path=path, mode=mode, oid=contents))
+        entry = repository.entry_at(tree, path)
+        if contents is not None or entry is not None:
+            edits.append(Edit(path=path, mode=entry.mode if entry is not None else FILE_MODE, oid=contents))
     return edit_tree(repository, tree, edits), tuple(floors), tuple(entries_moved)
 
 

@@ -201,7 +201,7 @@ def _move(
         version=stack.version(component, after),
         incoming=tuple(entry.subject for entry in incoming),
         landed=landed,
-        back=before is not None and not contains(repository, commit=after, ancestor=before),
+        back=before is not None and base != before and not contains(repository, commit=after, ancestor=before),
     )
 
 

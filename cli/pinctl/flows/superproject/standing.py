@@ -40,7 +40,8 @@ def find_standing(repository: Repository, commit: Oid, *, branch: str, tip: Oid,
         # The usual answer for a bump, and nothing can have come after it.
         return Standing(kind=StandingKind.ON_BRANCH, branch=branch, behind=0, ahead=0)
     ahead, behind = ahead_behind(repository, commit=commit, tip=tip)
-    if contains(repository, commit=tip, ancestor=commit):
+    # Counting has answered it, where the history is whole.
+    if ahead == 0 or (repository.shallow and contains(repository, commit=tip, ancestor=commit)):
         reverted = find_revert(repository, commit, tip=tip)
         kind = StandingKind.REVERTED if reverted else StandingKind.ON_BRANCH
         return Standing(kind=kind, branch=branch, behind=behind, ahead=0, reverted_by=reverted)
@@ -80,7 +81,7 @@ def find_twin(repository: Repository, head: Oid, *, tip: Oid, pull: int | None) 
 def find_revert(repository: Repository, commit: Oid, *, tip: Oid) -> Oid | None:
     """Looks for the commit that undid `commit` on a branch, or the merge that brought it, and was not undone itself."""
     later = log(repository, f"{commit}..{tip}", first_parent=False) if commit != tip else ()
-    if not later:
+    if not any("This reverts commit " in entry.body or _FORGE_REVERT.search(entry.body) for entry in later):
         return None
     names = (commit, brought_by(repository, commit=commit, tip=tip))
     for name in dict.fromkeys(names):

@@ -107,7 +107,7 @@ def _is_described(repository: Repository, pins: Pins) -> bool:
     """Tells whether a checkout has anything of what a pins.toml says of its superproject."""
     declared = {component.gitlink for component in pins.components.values() if component.gitlink is not None}
     if declared:
-        return not declared.isdisjoint(repository.gitlinks("HEAD"))
+        return any(repository.gitlink_at("HEAD", path) is not None for path in declared)
     return any(repository.blob_at("HEAD", manifest) for manifest in pins.superproject.manifests)
 
 

@@ -8,20 +8,12 @@ from pathlib import Path
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.history import Person
-from pinctl.tools.git.repository import GITLINK_MODE, Repository
+from pinctl.tools.git.objects import GITLINK_MODE, TREE_MODE, TreeEntry
+from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.surroundings import exported_index
 from pinctl.tools.places import scratch
 
 FILE_MODE = "100644"
-
-_SCRATCH_IDENTITY = {
-    "GIT_AUTHOR_NAME": "pinctl",
-    "GIT_AUTHOR_EMAIL": "pinctl@localhost",
-    "GIT_AUTHOR_DATE": "@0 +0000",
-    "GIT_COMMITTER_NAME": "pinctl",
-    "GIT_COMMITTER_EMAIL": "pinctl@localhost",
-    "GIT_COMMITTER_DATE": "@0 +0000",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,25 +43,40 @@ class Conflicts:
 
 def write_blob(repository: Repository, contents: bytes) -> Oid:
     """Stores a file's contents and returns their id."""
-    return Oid(repository.run("hash-object", "-w", "--stdin", "--no-filters", stdin=contents).text)
+    return repository.storage.store("blob", contents)
 
 
 def edit_tree(repository: Repository, tree: str, edits: Iterable[Edit]) -> Oid:
-    """Returns a tree with some entries set or removed, made in a temporary index."""
-    lines = []
-    for edit in edits:
-        if edit.oid is None:
-            lines.append(f"0 {'0' * len(tree)}\t{edit.path}\0")
-        else:
-            lines.append(f"{edit.mode} {edit.oid}\t{edit.path}\0")
-    if not lines:
+    """Returns a tree with some entries set or removed, made without any index."""
+    by_path = {edit.path: edit for edit in edits}
+    if not by_path:
         return repository.tree_of(tree)
-    with scratch() as directory:
-        env = {"GIT_INDEX_FILE": str(directory / "index")}
-        repository.run("read-tree", tree, env=env)
-        feed = "".join(lines).encode("utf-8", "surrogateescape")
-        repository.run("update-index", "-z", "--index-info", stdin=feed, env=env)
-        return Oid(repository.run("write-tree", env=env).text)
+    return _edited(repository, tree, by_path) or repository.storage.store_tree(())
+
+
+def _edited(repository: Repository, tree: str | None, edits: Mapping[str, Edit]) -> Oid | None:
+    """Returns a tree, or one that is not there yet, with edits of its own paths; None where that leaves it empty."""
+    entries = {entry.path: entry for entry in repository.children(tree)} if tree is not None else {}
+    below: dict[str, dict[str, Edit]] = {}
+    for path, edit in edits.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            below.setdefault(name, {})[rest] = edit
+        elif edit.oid is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = TreeEntry(mode=edit.mode, oid=edit.oid, path=name)
+    for name, deeper in below.items():
+        held = entries.pop(name, None)
+        if held is not None and held.mode != TREE_MODE:
+            if any(edit.oid is not None for edit in deeper.values()):
+                raise CouldNotFindOutError(f"{name} is no directory in {tree}, so nothing can be put into it")
+            entries[name] = held
+            continue
+        subtree = _edited(repository, held.oid if held is not None else None, deeper)
+        if subtree is not None:
+            entries[name] = TreeEntry(mode=TREE_MODE, oid=subtree, path=name)
+    return repository.storage.store_tree(entries.values()) if entries else None
 
 
 def staged_tree(repository: Repository) -> Oid:
@@ -145,8 +152,9 @@ def commit_tree(repository: Repository, tree: Oid, *, parent: Oid, message: str,
 
 
 def _scratch_commit(repository: Repository, tree: Oid, *parents: Oid) -> Oid:
-    options = [word for parent in parents for word in ("-p", parent)]
-    return Oid(repository.run("commit-tree", tree, *options, "-m", "scratch", env=_SCRATCH_IDENTITY).text)
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    lines += [f"{role} pinctl <pinctl@localhost> 0 +0000" for role in ("author", "committer")]
+    return repository.storage.store("commit", "\n".join((*lines, "", "scratch", "")).encode())
 
 
 def scratch_commit(repository: Repository, tree: Oid, *, parent: Oid) -> Oid:

@@ -40,7 +40,7 @@ def contains(repository: Repository, *, commit: Oid, ancestor: Oid) -> bool:
     """
     if commit == ancestor:
         return True
-    found = repository.run("merge-base", "--is-ancestor", ancestor, commit, accept=(0, 1)).status == 0
+    found = repository.known("merge-base", "--is-ancestor", ancestor, commit, accept=(0, 1)).status == 0
     if not found and repository.shallow:
         raise _too_shallow(repository, f"whether {ancestor[:7]} is an ancestor of {commit[:7]}")
     return found
@@ -48,7 +48,7 @@ def contains(repository: Repository, *, commit: Oid, ancestor: Oid) -> bool:
 
 def ahead_behind(repository: Repository, *, commit: Oid, tip: Oid) -> tuple[int, int]:
     """Counts the commits that only `commit` has, and those that only `tip` has."""
-    ahead, behind = repository.run("rev-list", "--left-right", "--count", f"{commit}...{tip}").text.split()
+    ahead, behind = repository.known("rev-list", "--left-right", "--count", f"{commit}...{tip}").text.split()
     return int(ahead), int(behind)
 
 
@@ -58,7 +58,9 @@ def merge_base(repository: Repository, one: Oid, other: Oid) -> Oid | None:
     Raises:
         CouldNotFindOutError: none was found, and the history is cut off.
     """
-    completed = repository.run("merge-base", one, other, accept=(0, 1))
+    if one == other:
+        return one
+    completed = repository.known("merge-base", one, other, accept=(0, 1))
     if completed.status != 0 and repository.shallow:
         raise _too_shallow(repository, f"where {one[:7]} and {other[:7]} have gone apart")
     return Oid(completed.text) if completed.status == 0 else None
@@ -72,9 +74,9 @@ def _too_shallow(repository: Repository, question: str) -> CouldNotFindOutError:
 
 
 def log(repository: Repository, *revisions: str, first_parent: bool = True) -> tuple[LogEntry, ...]:
-    """Lists commits, newest first."""
+    """Lists commits, newest first; revisions are full ids, or ranges of them."""
     options = ("--first-parent",) if first_parent else ()
-    output = repository.run("log", "-z", "--format=%H%n%T%n%s%n%b", *options, *revisions, "--").stdout
+    output = repository.known("log", "-z", "--format=%H%n%T%n%s%n%b", *options, *revisions, "--").stdout
     entries = []
     for record in output.decode("utf-8", "replace").split("\0"):
         if record:
@@ -116,10 +118,11 @@ def commit_with_trailer(repository: Repository, *, tip: Oid, beginning: str) -> 
 
 def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:
     """Returns the first-parent commit of `tip` that brought `commit` onto the branch: itself, or its merge."""
-    if commit in repository.run("rev-list", "--first-parent", tip).text.split():
+    trunk = repository.known("rev-list", "--first-parent", tip).text.split()
+    if commit in trunk:
         return commit
-    above = set(repository.run("rev-list", "--ancestry-path", f"{commit}..{tip}").text.split())
-    chain = [line for line in repository.run("rev-list", "--first-parent", tip).text.split() if line in above]
+    above = set(repository.known("rev-list", "--ancestry-path", f"{commit}..{tip}").text.split())
+    chain = [line for line in trunk if line in above]
     return Oid(chain[-1]) if chain else commit
 
 

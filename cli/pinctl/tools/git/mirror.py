@@ -133,9 +133,12 @@ def _directory_of(url: str) -> Path:
 
 
 def _is_whole(directory: Path) -> bool:
-    return (directory / "HEAD").exists() and run_git(
-        directory, "config", "remote.origin.url", accept=(0, 1)
-    ).status == 0
+    config = directory / "config"
+    return (
+        (directory / "HEAD").exists()
+        and config.exists()
+        and '[remote "origin"]' in config.read_text("utf-8", "replace")
+    )
 
 
 def _create(directory: Path, url: str, *, object_format: str) -> None:

@@ -1,8 +1,10 @@
-"""Reads objects that are here: one long-lived git process answers for any number of them."""
+"""Reads and stores objects: a long-lived git process answers for any number of them."""
 
 import contextlib
 import threading
 import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,7 +12,22 @@ import git
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
+from pinctl.tools.places import scratch
 from pinctl.tools.process import PIPE
+
+GITLINK_MODE = "160000"
+TREE_MODE = "40000"
+
+_KINDS = {GITLINK_MODE: "commit", TREE_MODE: "tree"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeEntry:
+    """One entry of a tree."""
+
+    mode: str
+    oid: Oid
+    path: str
 
 
 class ObjectReader:
@@ -60,19 +77,64 @@ class ObjectReader:
 
     def _streams(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process is None:
-            self._process = git.Git(self._git_dir).execute(
-                ["git", "cat-file", "--batch-command"],
-                istream=PIPE,
-                as_process=True,
-                # No transport at all, and the word for the same in newer releases.
-                env={"GIT_DIR": str(self._git_dir), "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"},
-            )
-            # Not left to __del__: in a circle of garbage, such as an error's, the process may go before its keeper.
-            weakref.finalize(self, _end, self._process.proc)
-        sink, source = self._process.stdin, self._process.stdout
-        if sink is None or source is None:
-            raise CouldNotFindOutError(f"git cat-file gives no answer in {self._git_dir}")
-        return sink, source
+            # No transport at all, and the word for the same in newer releases.
+            sealed = {"GIT_DIR": str(self._git_dir), "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
+            self._process = _start(self, self._git_dir, "cat-file", "--batch-command", env=sealed)
+        return _streams_of(self._process, self._git_dir)
+
+
+class ObjectWriter:
+    """Asks one `git hash-object` a kind for files and commits, and one `git mktree` for trees.
+
+    Safe for several threads. What is stored is whole at once, and no ref names it.
+    """
+
+    def __init__(self, git_dir: Path) -> None:
+        self._git_dir = git_dir
+        self._lock = threading.Lock()
+        self._processes: dict[str, git.Git.AutoInterrupt] = {}
+
+    def store(self, kind: str, contents: bytes) -> Oid:
+        """Stores a blob or a commit by its bytes."""
+        with self._lock, scratch() as directory:
+            path = directory / kind
+            path.write_bytes(contents)
+            command = ("hash-object", "-w", "--no-filters", "-t", kind, "--stdin-paths")
+            return self._answer(command, f"{path}\n".encode("utf-8", "surrogateescape"))
+
+    def store_tree(self, entries: Iterable[TreeEntry]) -> Oid:
+        """Stores a tree of entries, each with its name for a path; what they name need not be here."""
+        lines = (f"{entry.mode} {_KINDS.get(entry.mode, 'blob')} {entry.oid}\t{entry.path}\0" for entry in entries)
+        feed = "".join((*lines, "\0")).encode("utf-8", "surrogateescape")
+        with self._lock:
+            return self._answer(("mktree", "-z", "--missing", "--batch"), feed)
+
+    def _answer(self, command: tuple[str, ...], feed: bytes) -> Oid:
+        process = self._processes.get(" ".join(command))
+        if process is None:
+            process = _start(self, self._git_dir, *command, env={"GIT_DIR": str(self._git_dir)})
+            self._processes[" ".join(command)] = process
+        sink, source = _streams_of(process, self._git_dir)
+        with contextlib.suppress(BrokenPipeError):
+            sink.write(feed)
+            sink.flush()
+        answer = source.readline().decode().strip()
+        if not answer:
+            raise CouldNotFindOutError(f"git {command[0]} cannot store what it is given in {self._git_dir}")
+        return Oid(answer)
+
+
+def _start(keeper: object, git_dir: Path, *arguments: str, env: Mapping[str, str]) -> git.Git.AutoInterrupt:
+    process = git.Git(git_dir).execute(["git", *arguments], istream=PIPE, as_process=True, env=dict(env))
+    # Not left to __del__: in a circle of garbage, such as an error's, the process may go before its keeper.
+    weakref.finalize(keeper, _end, process.proc)
+    return process
+
+
+def _streams_of(process: git.Git.AutoInterrupt, git_dir: Path) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise CouldNotFindOutError(f"git gives no answer in {git_dir}")
+    return process.stdin, process.stdout
 
 
 def _end(process: Any) -> None:

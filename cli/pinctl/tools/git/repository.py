@@ -1,7 +1,6 @@
 """Opens a repository, and answers what it holds at a revision."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -9,22 +8,10 @@ from typing import Self
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.command import Completed, run_git
-from pinctl.tools.git.objects import ObjectReader
+from pinctl.tools.git.objects import GITLINK_MODE, TREE_MODE, ObjectReader, ObjectWriter, TreeEntry
 
 OLDEST_GIT = (2, 38)
 """The first release with `git merge-tree --write-tree`."""
-
-GITLINK_MODE = "160000"
-TREE_MODE = "40000"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeEntry:
-    """One entry of a tree."""
-
-    mode: str
-    oid: Oid
-    path: str
 
 
 @cache
@@ -52,6 +39,7 @@ class Repository:
         common_dir: where its objects are: another place than git_dir in a linked worktree.
         work_tree: the top of its checkout; None for a bare one.
         shallow: whether its history is cut off.
+        storage: stores objects in it.
     """
 
     def __init__(
@@ -68,9 +56,11 @@ class Repository:
         self.work_tree = work_tree
         self.shallow = shallow
         self._access = dict(access or {})
+        self.storage = ObjectWriter(git_dir)
         self._objects = ObjectReader(git_dir)
         self._partial: bool | None = None
         self._gitlinks: dict[Oid, dict[str, Oid]] = {}
+        self._known: dict[tuple[str, ...], Completed] = {}
 
     @classmethod
     def open(cls, directory: Path, *, access: Mapping[str, str] | None = None) -> Self:
@@ -115,6 +105,12 @@ class Repository:
             variables.setdefault("GIT_WORK_TREE", str(self.work_tree))
         where = self.work_tree or self.git_dir
         return run_git(where, *arguments, stdin=stdin, env=variables, accept=accept, seconds=seconds)
+
+    def known(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> Completed:
+        """Runs a git command once in a run: one whose answer rests on objects alone, all named by their full ids."""
+        if arguments not in self._known:
+            self._known[arguments] = self.run(*arguments, accept=accept)
+        return self._known[arguments]
 
     def resolve(self, revision: str) -> Oid | None:
         """Returns the commit that a revision names; None where it names none."""
@@ -191,15 +187,18 @@ class Repository:
     def entry_at(self, revision: str, path: str) -> TreeEntry | None:
         """Returns the entry at one path of a revision; None where there is none."""
         directory, _, name = path.rpartition("/")
+        found = next((entry for entry in self.children(revision, directory) if entry.path == name), None)
+        return None if found is None else TreeEntry(mode=found.mode, oid=found.oid, path=path)
+
+    def children(self, revision: str, directory: str = "") -> Iterator[TreeEntry]:
+        """Lists the entries of a revision's tree, or of one directory in it, each with its name for a path."""
         data = self._contents("tree", f"{revision}^{{tree}}" if not directory else f"{revision}:{directory}")
         size = len(self.tree_of(revision)) // 2
         while data:
             head, _, rest = data.partition(b"\0")
-            mode, _, entry = head.partition(b" ")
-            if entry == name.encode("utf-8", "surrogateescape"):
-                return TreeEntry(mode=mode.decode(), oid=Oid(rest[:size].hex()), path=path)
+            mode, _, name = head.decode("utf-8", "surrogateescape").partition(" ")
+            yield TreeEntry(mode=mode, oid=Oid(rest[:size].hex()), path=name)
             data = rest[size:]
-        return None
 
     def _contents(self, kind: str, name: str) -> bytes | None:
         """Returns an object's bytes; those that a partial clone lacks are fetched."""

@@ -13,16 +13,15 @@ _ACCESS = (
     r"^(url\..*\.(insteadof|pushinsteadof)|http\..*|credential\..*"
     r"|core\.(sshcommand|askpass|gitproxy)|ssh\.variant|protocol\..*)$"
 )
+_OWN = frozenset({"local", "worktree"})
 
 
 def access_environment(repository: Repository) -> dict[str, str]:
     """Returns variables that give a git command elsewhere the access that commands in a repository have."""
-    records: list[str] = []
-    for scope in ("--local", "--worktree"):
-        # git has no worktree scope (128) where several worktrees share one configuration.
-        output = repository.run("config", scope, "--includes", "-z", "--get-regexp", _ACCESS, accept=(0, 1, 128)).stdout
-        records += output.decode("utf-8", "surrogateescape").split("\0")
-    return _as_environment(record.partition("\n")[::2] for record in dict.fromkeys(records) if record)
+    output = repository.run("config", "--show-scope", "-z", "--get-regexp", _ACCESS, accept=(0, 1)).stdout
+    words = output.decode("utf-8", "surrogateescape").split("\0")
+    records = (record for scope, record in zip(words[::2], words[1::2], strict=False) if scope in _OWN)
+    return _as_environment(record.partition("\n")[::2] for record in records)
 
 
 def _as_environment(settings: Iterable[tuple[str, str]]) -> dict[str, str]:

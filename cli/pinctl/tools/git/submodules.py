@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.tools.git.command import run_git
+from pinctl.tools.git.objects import GITLINK_MODE
 from pinctl.tools.git.refs import shown_url
-from pinctl.tools.git.repository import GITLINK_MODE, Repository
+from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import scratch
 
 FILE = ".gitmodules"
@@ -47,7 +48,10 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
         return ()
     if entry.mode == _SYMLINK_MODE:
         raise BadInputError(f"{FILE} is a symbolic link at {revision[:7]}, which could name any file of this machine")
-    output = repository.run("config", "--blob", f"{revision}:{FILE}", "-z", "--list").stdout
+    completed = repository.known("config", "--blob", entry.oid, "-z", "--list", accept=(0, 128))
+    if completed.status != 0:
+        raise CouldNotFindOutError(f"git cannot read {FILE} at {revision[:7]}: {completed.stderr.splitlines()[0]}")
+    output = completed.stdout
     lines = _url_lines(repository.read(revision, FILE) or b"")
     sections: dict[str, dict[str, str]] = {}
     for record in output.decode("utf-8", "surrogateescape").split("\0"):

@@ -82,9 +82,8 @@ def test_the_stacks_own_server_live_and_recorded(demo: Demo, pinctl: Pinctl, tmp
         assert _unlabelled(again) == _unlabelled(live[replay])
 
     verdicts = {replay: [cell["verdict"] for cell in live[replay]["cells"]] for replay in live}
-    # With the case's true values: an empty array without dimensions, which the reference decoder refuses.
-    assert verdicts[True] == ["ok", "rejects", "rejects"]
-    assert live[True]["cells"][1]["reason"].startswith("empty: routed_experts: routed_experts.shape: is [0, 0, 0]")
+    # With the case's true values, an empty array and its dimensions among them.
+    assert verdicts[True] == ["ok", "ok", "rejects"]
     # What its own engine samples is never empty, and has evidence for every token.
     assert verdicts[False] == ["ok", "ok", "rejects"]
 

@@ -82,7 +82,7 @@ relays = ["samplingmask"]
         "18: changes[2].id: 'one' is the id of another change already",
         "20: changes[2].pulls: is no key of this table; did you mean 'pull'?",
         "23: contract.cases[0]: 'gready' is no case; did you mean 'greedy'?",
-        "24: contract.clients.envs: is no component of pins.toml; there are 'renderers', 'verifiers'",
+        "24: contract.clients.envs: is no component of pins.toml; there are 'prime-rl', 'renderers', 'verifiers'",
         "24: contract.clients.envs: there is no file probes/envs.py",
         "27: contract.server.probe: there is no file probes/server.py",
         "28: contract.server.requirements: must be an array",

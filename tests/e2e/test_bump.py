@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import Git, Pinctl
-from support.rig import Repo, checked
+from support.rig import Repo, Rig, checked
 from support.snapshot import difference, snapshot, unchanged
 from support.uv_rig import UvRig, answered, changed, refusals, text_of
 
@@ -421,6 +421,29 @@ def test_without_a_pins_toml_any_superproject_can_be_bumped(tmp_path: Path, pinc
     # Nothing says that lib is a distribution, so its floors stay; the lock is found by its name.
     assert changed(repo, "main", LANDING) == ["deps/lib", "uv.lock"]
     assert checked(pinctl, repo, "--base", "main", "--head", LANDING).answer() == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "branch"),
+    [
+        ("deps/lib ü", "landing/bump-deps/lib-ü"),
+        ("a~^:?*[b", "landing/bump-a-b"),
+        ("deps/.lib.lock", "landing/bump-deps/-lib-"),
+        ("x@{y}.", "landing/bump-x-y}-"),
+    ],
+)
+def test_a_submodule_whose_name_no_branch_can_have_is_bumped(
+    tmp_path: Path, pinctl: Pinctl, name: str, branch: str
+) -> None:
+    rig = Rig(top=tmp_path)
+    lib = rig.component("lib")
+    modules = rig.module("lib").replace('"lib"', f'"{name}"')
+    repo = rig.superproject({"lib": lib.oid("main~1")}, modules=modules)
+
+    landing = answered(pinctl, repo, "bump", "deps/lib")
+
+    assert landing["branch"] == branch
+    assert pin_of(repo, branch) == lib.oid()
 
 
 def test_submodules_that_are_checked_out_elsewhere_or_not_at_all_make_no_difference(

@@ -7,7 +7,7 @@ import pytest
 from support import Pinctl
 from support.rig import Repo, Rig, checked, plan_toml
 from support.snapshot import unchanged
-from support.uv_rig import UvRig, answered, refusals, text_of
+from support.uv_rig import UvRig, answered, project, refusals, text_of
 
 LANDING = "landing/bump-lib"
 PLAN = plan_toml(pull=7)
@@ -197,3 +197,20 @@ def test_a_submodule_that_pins_toml_does_not_name_is_left_where_it_is(tmp_path: 
 
     assert repo.oid(f"{landing['branch']}:deps/other") == other.oid("main~1")
     assert f'commit = "{lib.oid()}"' in text_of(repo, landing["branch"], "pins.toml")
+
+
+def test_a_lock_that_cannot_be_made_does_not_hide_what_else_is_wrong(tmp_path: Path, pinctl: Pinctl) -> None:
+    """A pull request's head that needs what nobody has: that it is not merged is to be settled first."""
+    rig = UvRig(top=tmp_path)
+    lib = rig.library("lib", "0.1.0")
+    repo = rig.locked({"lib": lib.oid()}, manifest=rig.root("lib", requires=["lib"]), pins_toml=rig.declared("lib"))
+    text = project("lib", "0.2.0", requires=["missing"])
+    head = lib.commit("work", "Need more", files={"pyproject.toml": text}, parents=[lib.oid()])
+
+    with unchanged(repo.directory):
+        (found,) = refusals(pinctl, repo, "bump", f"lib@{head}", "--plan")
+
+    assert found["message"] == f"PIN001 deps/lib: {head[:7]} is ahead of main by 1, unmerged"
+    lib.branch("main", "work")
+    (found,) = refusals(pinctl, repo, "bump", f"lib@{head}", "--plan")
+    assert found["message"] == "uv finds no lock for super with the new pins"

@@ -73,6 +73,29 @@ def test_b4_its_fix_makes_the_lock_that_check_wants(
     assert checked(pinctl, repo, "--base", "main").answer() == (0, [])
 
 
+def test_its_fix_is_for_the_lock_that_is_judged_wherever_it_is(
+    tmp_path: Path, pinctl: Pinctl, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = UvRig(top=tmp_path)
+    lib = rig.library("lib", "0.1.0")
+    source = '[tool.uv]\nno-index = true\n\n[tool.uv.sources]\nlib = { path = "../deps/lib", editable = true }\n'
+    files = {
+        "pins.toml": rig.pins_toml("lib", head='manifests = ["my py/pyproject.toml"]\nlock = "my py/uv.lock"\n'),
+        "my py/pyproject.toml": project("super", "0", requires=["lib"], more=source),
+        "my py/uv.lock": 'version = 1\nrevision = 3\nrequires-python = ">=3.11"\n',
+    }
+    repo = rig.superproject({"lib": lib.oid()}, files=files)
+    found = checked(pinctl, repo, "--all")
+    assert found.answer() == (1, [("LCK001", "my py/uv.lock")])
+    monkeypatch.delenv("UV_OFFLINE")
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+
+    shell(repo.directory, found.only["fix"])
+    git(repo.directory, "commit", "--quiet", "--all", "--message", "Lock")
+
+    assert checked(pinctl, repo, "--all").answer() == (0, [])
+
+
 def dynamic(rig: UvRig) -> tuple[UvRig, Repo, dict[str, str | bytes | None]]:
     """Makes a component whose version is derived from tags, and the files of a superproject with it."""
     lib = rig.component("lib", commits=0)

@@ -113,6 +113,22 @@ def test_the_newest_commit_that_a_forge_names_after_a_pull_request_is_found(repo
     assert commit_with_trailer(opened(repo), tip=oid(repo, "main~1"), beginning="Change: prime-rl#10 ") is None
 
 
+def test_whom_a_commit_names_as_its_co_authors_wrote_it_too(tmp_path: Path) -> None:
+    repo = Repo.make(tmp_path / "repo")
+    repo.commit(message="Base")
+    body = "Co-authored-by: nobody in the middle <no@x.org>\n\nMore text.\n\n"
+    trailers = "Co-Authored-By:  Yuki ü  <Y@x.org>\nco-authored-by: broken\nCo-authored-by: Mara <m@x.org>\n"
+    repo.commit(message=f"One\n\n{body}{trailers}")
+    repo.commit(message="Two\n\nCo-authored-by: Yuki <y@x.org>\nCo-authored-by: Ines <i@x.org>\n")
+    wrote = people(opened(repo), since=oid(repo, "main~2"), until=oid(repo, "main"))
+    assert [(person.name, person.email) for person in wrote] == [
+        ("Test", "test@pinctl.example"),
+        ("Yuki ü", "Y@x.org"),
+        ("Mara", "m@x.org"),
+        ("Ines", "i@x.org"),
+    ]
+
+
 def test_authors_come_once_each_in_the_order_of_their_first_commits(tmp_path: Path) -> None:
     repo = Repo.make(tmp_path / "repo")
     repo.commit(message="Base")

@@ -38,6 +38,22 @@ def test_a_name_is_not_a_path(repo: Repo) -> None:
     )
 
 
+def test_each_section_has_the_line_of_its_own_url(repo: Repo) -> None:
+    text = (
+        '[submodule "one"]\n\tpath = one\n\turl = ../dep.git\n'
+        "[core]\n\turl = ../dep.git\n"
+        '[Submodule "a\\"b"] path = two\n\t; url = ../dep.git\n\tURL= "../dep.git" # again\n'
+        '[submodule "three"]\n\turl = ../other.git\n\tpath = three\n\turl = dep.git\n'
+        '[submodule "four"] url = x/../dep.git\n\tpath = four\n'
+    )
+    assert [(found.name, found.line) for found in read(repo, text)] == [
+        ("one", 3),
+        ('a"b', 8),
+        ("three", 12),
+        ("four", 13),
+    ]
+
+
 def test_the_file_is_that_of_the_revision_not_of_the_checkout(repo: Repo) -> None:
     first = section("one")
     read(repo, first)

@@ -97,6 +97,37 @@ def test_a_branch_of_which_only_the_last_commit_was_taken_over_has_no_twin(repo:
     assert twin_of(repo, head) is None
 
 
+def test_a_rebase_that_changed_the_white_space_of_one_commit_is_no_copy_of_the_branch(repo: Repo) -> None:
+    head = branch_off(repo, {"code.py": "if a:\n    x()\n    y()\n"}, {"two": "2\n"})
+    repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
+    repo.commit(message="Work 0, indented otherwise", files={"code.py": "if a:\n    x()\n  y()\n"})
+    repo.commit(message="Work 1", files={"two": "2\n"})
+    assert twin_of(repo, head) is None
+
+
+def test_an_empty_commit_of_a_rebased_branch_needs_no_copy(repo: Repo) -> None:
+    head = branch_off(repo, {"one": "1\n"}, {}, {"two": "2\n"}, {})
+    repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
+    repo.commit(message="One", files={"one": "1\n"})
+    copy = repo.commit(message="Two", files={"two": "2\n"})
+    assert twin_of(repo, head) == twin(copy, TwinEvidence.SAME_PATCH)
+
+
+def test_a_squash_that_normalised_line_endings_is_a_twin_only_by_its_number(repo: Repo) -> None:
+    head = branch_off(repo, {"new": "one\r\ntwo\r\n"})
+    repo.commit(message="Meanwhile", files={"meanwhile": "1\n"})
+    squash = repo.commit(message="Work (#7)", files={"new": "one\ntwo\n"})
+    assert twin_of(repo, head) is None
+    assert twin_of(repo, head, pull=7) == twin(squash, TwinEvidence.FORGE_NUMBER)
+
+
+def test_the_same_lines_at_another_place_of_a_changed_file_are_the_same_patch(repo: Repo) -> None:
+    head = branch_off(repo, {"text": TEXT.replace("line 20\n", "line twenty\n")})
+    repo.commit(message="Meanwhile", files={"text": "more\n" * 9 + TEXT})
+    squash = repo.commit(message="Anything", files={"text": "more\n" * 9 + TEXT.replace("line 20\n", "line twenty\n")})
+    assert twin_of(repo, head) == twin(squash, TwinEvidence.SAME_PATCH)
+
+
 @pytest.mark.parametrize(
     ("subject", "evidence"),
     [

@@ -185,19 +185,27 @@ def test_a_pin_that_left_an_orphan_for_another_is_set_back(tmp_path: Path, pinct
     assert checked(pinctl, repo, "--base", "main").answer() == (0, [])
 
 
-def test_all_fixes_at_once_leave_nothing(tmp_path: Path, pinctl: Pinctl) -> None:
-    """The pin and its record were both set to the orphan: setting the pin alone right leaves the record wrong."""
+@pytest.mark.parametrize(
+    ("record", "expected"), [("orphan", ["PIN001"]), ("squash", ["PIN001", "PIN009"]), ("main~1", ["PIN001", "PIN009"])]
+)
+def test_all_fixes_at_once_leave_nothing(tmp_path: Path, pinctl: Pinctl, record: str, expected: list[str]) -> None:
+    """Whatever is recorded: setting the pin alone right, or the record to the pin, leaves the record wrong."""
     rig = Rig(top=tmp_path)
     lib = rig.component("lib")
     orphan = lib.commit("refs/pull/1/head", "Work", files={"new": "new\n"}, parents=[lib.oid()])
     lib.commit(message="Work (#1)", files={"new": "new\n"})
-    repo = _bump(rig, "main~1", orphan, **{"pins.toml": rig.pins_toml("lib", more={"lib": f'commit = "{orphan}"'})})
+    recorded = orphan if record == "orphan" else lib.oid("main" if record == "squash" else record)
+    repo = _bump(rig, "main~1", orphan, **{"pins.toml": rig.pins_toml("lib", more={"lib": f'commit = "{recorded}"'})})
+    repo.git("submodule", "--quiet", "update", "--init")
 
     found = checked(pinctl, repo, "--base", "main")
-    for _ in range(2):
-        found = _fixed(pinctl, repo, found)
+    assert [code for code, _ in found.rules] == expected
+    for finding in found.findings:
+        shell(repo.directory, finding["fix"])
+    # Nothing but what the commands have staged: the submodule's checkout is where it was.
+    repo.git("commit", "--quiet", "--message", "Fix it")
 
-    assert found.answer() == (0, [])
+    assert checked(pinctl, repo, "--base", "main").answer() == (0, [])
 
 
 def _fixed(pinctl: Pinctl, repo: Repo, found: Checked, *options: str) -> Checked:

@@ -13,6 +13,21 @@ from support.rig import Repo, Rig, checked
 WRAPPER = '#!/bin/sh\nprintf "%s\\n" "$*" >> "{log}"\nexec "{git}" "$@"\n'
 RANGE = ("--base", "main", "--head", "pr")
 ASKING = ("ls-remote", "fetch", "clone", "upload-pack")
+PLAN = """version = 1
+title = "Send a new form"
+
+[[changes]]
+id = "lib"
+component = "lib"
+pull = 1
+
+[[changes]]
+id = "server"
+component = "super"
+branch = "{branch}"
+after = ["lib"]
+pins = ["lib"]
+"""
 
 
 class Log:
@@ -113,6 +128,29 @@ def test_a_mirror_that_is_up_to_date_is_not_fetched_again(tmp_path: Path, pinctl
     words = [word for line in log.read() for word in line.split()]
     assert words.count("--symref") == 1
     assert words.count("fetch") == words.count("init") == 0
+
+
+def test_a_long_range_is_read_once_for_all_plans(tmp_path: Path, pinctl: Pinctl, log: Log) -> None:
+    commands = []
+    for count in (3, 30):
+        rig = Rig(top=tmp_path / str(count))
+        rig.top.mkdir()
+        lib = rig.component("lib", commits=2)
+        lib.commit(message="Read the new form (#1)", files={"new": "new\n"})
+        plans = {f"landing_plans/{name}.toml": PLAN.format(branch=name) for name in ("one", "two")}
+        repo = rig.superproject({"lib": lib.oid()}, files={"pins.toml": rig.pins_toml("lib"), **plans})
+        for name in ("one", "two"):
+            repo.commit(name, f"Send the {name} form", files={f"{name}.py": "x\n"}, parents=[repo.oid()])
+        repo.commit("pr", "Take both", files={"one.py": "x\n"}, parents=[repo.oid(), repo.oid("one")])
+        for number in range(count):
+            repo.commit("pr", f"Change {number}", files={"code.py": f"x = {number}\n"})
+        log.read()
+
+        assert checked(pinctl, repo, *RANGE).answer() == (0, [])
+
+        commands.append(log.read())
+    few, many = commands
+    assert len(many) == len(few), "\n".join(many)
 
 
 def test_two_at_once_share_a_mirror(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pinctl.commands.invocation import FormatOption, OntoOption, invocation, leave
+from pinctl.commands.invocation import EXCLUDE_OPTION, FormatOption, OntoOption, invocation, leave
 from pinctl.render.output import Format
 
 
@@ -12,6 +12,7 @@ def plan(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="The landing plan to rehearse; none lists them all.")] = None,
     onto: OntoOption = None,
+    exclude_conflicting: Annotated[bool, EXCLUDE_OPTION] = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """List the landing plans, or show what landing one would do, as a diff. Changes nothing."""
@@ -24,7 +25,7 @@ def plan(
         found = plans(run.where)
         run.output.answer(plans_text(found), plans_json(found), output_format)
         return
-    stack, staged = rehearse(run.where, name, onto=onto)
+    stack, staged = rehearse(run.where, name, onto=onto, exclude_conflicting=exclude_conflicting)
     if isinstance(staged, Objections):
         leave(print_objections(run.output, staged, output_format))
     print_rehearsal(run.output, staged, stack.difference(staged), output_format)

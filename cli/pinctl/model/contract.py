@@ -1,7 +1,10 @@
 """Names what a contract is made of: the fields that cross, and the cases with known true values."""
 
-FIELDS = ("logprobs", "sampling_mask", "routed_experts")
-"""The fields that cross from the server to its clients."""
+COMPLETION_FIELDS = ("logprobs", "sampling_mask", "routed_experts")
+"""The fields of a completion, which a client reads where its plan does not say which."""
+
+FIELDS = (*COMPLETION_FIELDS, "prompt_logprobs")
+"""The fields that cross from the server to its clients; the last is what a teacher scores the prompt with."""
 
 CASES = (
     "greedy",

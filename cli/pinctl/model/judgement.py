@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pinctl.model.control import Outcome
 from pinctl.model.matrix import FieldResult, Verdict
-from pinctl.model.strictness import Outcome
 
 _SHOWN = 160
 _MINUS_INFINITY = float("-inf")
@@ -160,7 +160,7 @@ def _is_empty(value: Any) -> bool:
 
 def _difference(field: str, truth: Any, value: Any) -> str | None:
     match field:
-        case "logprobs":
+        case "logprobs" | "prompt_logprobs":
             if not _are_numbers(value):
                 return "not a list of numbers"
             return _sequence_difference(_rounded(truth), _with_gaps_of(truth, _rounded(value)))

@@ -1,5 +1,6 @@
 """The stages of a landing as types: only what was resolved can be staged, only what was proven can be published."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,9 @@ from pinctl.model.standing import TwinEvidence
 
 LANDING_PREFIX = "landing/"
 """Where landings are published, below refs/heads/."""
+
+# See git-check-ref-format. A submodule's name may be any path.
+_NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]+|\.\.+|@\{|(?<=/)\.|\.lock(?=/|$)|//+|[/.]$")
 
 
 class ObjectionKind(StrEnum):
@@ -161,7 +165,7 @@ class BumpPlan:
     @property
     def name(self) -> str:
         """What its landing is called: the plan's name, or that of a bump."""
-        return self.plan.name if self.plan else "bump-" + "-".join(sorted(self.pins))
+        return self.plan.name if self.plan else "bump-" + _NOT_IN_A_REF.sub("-", "-".join(sorted(self.pins)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

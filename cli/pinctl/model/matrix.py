@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pinctl.errors import ExitStatus
-from pinctl.model.strictness import ControlResult, Outcome
+from pinctl.model.control import ControlResult, Outcome
 
 
 class Verdict(StrEnum):

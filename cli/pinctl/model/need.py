@@ -18,7 +18,7 @@ class Need:
         landed: the superproject's own changes in the server of that state.
         component: whose client it is.
         new: whether the client is the one with the component's changes, or the one before them.
-        role: `pinned` by the superproject, or at the `head` of its branch.
+        role: `pinned` by the superproject, at the `head` of its branch, or the superproject's `own`.
         waits: the constraints whose changes have not all landed: what they cover is not asked of the cell.
     """
 
@@ -55,12 +55,22 @@ def needs_of(
     waits = tuple(item for item in plan.constraints if not state >= frozenset(item.together))
     needs: list[Need] = []
     for component in plan.contract.clients:
+        if component == superproject:
+            needs.append(need_of_own(own, component, waits=waits))
+            continue
         changes = frozenset(change.id for change in plan.changes if change.component == component)
         movers = frozenset(change.id for change in plan.changes if component in change.pins)
         head_is_new = bool(changes) and changes <= state
         moved = bool(movers) and movers <= state if pinned is None else component in pinned
-        needs += needs_of_client(own, component, at_head=head_is_new, pinned=head_is_new and moved, waits=waits)
+        pinned_is_new = head_is_new and moved
+        at_head = head_is_new if plan.contract.clients[component].head else pinned_is_new
+        needs += needs_of_client(own, component, at_head=at_head, pinned=pinned_is_new, waits=waits)
     return tuple(needs)
+
+
+def need_of_own(own: State, superproject: str, *, waits: tuple[Constraint, ...]) -> Need:
+    """Returns what a server needs of the superproject's own client: that of the same commit, whatever has landed."""
+    return Need(landed=own, component=superproject, new=False, role="own", waits=waits)
 
 
 def needs_of_client(

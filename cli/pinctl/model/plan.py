@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinctl.model.control import Controls
 from pinctl.model.measure import Measuring
 from pinctl.model.mode import Mode
-from pinctl.model.strictness import Controls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,7 @@ class Probe:
         relays: the fields that a client hands on unchanged.
         optional: those of them that the client can do without.
         strict: whether a client must refuse every negative control whose form gives it away.
+        head: whether a client at the head of its branch must get along as well, before its pin moves there.
         seconds: the time limit of one run over all cases.
         memory: how many bytes of memory each of its processes may use.
     """
@@ -62,6 +63,7 @@ class Probe:
     relays: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     strict: bool = False
+    head: bool = True
     seconds: float = 120.0
     memory: int = 2 * 2**30
 

@@ -131,24 +131,30 @@ def admitting(text: str, version: Version) -> str | None:
 def with_floor(text: str, floor: Version) -> str:
     """Returns the requirement with its floor at `floor`, lower or higher, all else as it was.
 
-    A floor has no local part (PEP 440). A compatible release (`~=`) keeps as many parts as it had, for these say what
-    it is compatible with.
+    A floor has no local part (PEP 440). A compatible release (`~=`) stays compatible with as much as it was, which the
+    number of its parts says: `~=0.4` is any 0.x. Where so few parts cannot name the floor, it is written out in the two
+    that it stands for: `~=0.4` becomes `>=0.5.3,==0.*`, as `~=0.5.3` would shut out 0.6.
     """
     public = Version(floor.public)
     specifiers, semicolon, marker = text.partition(";")
 
     def moved(match: re.Match[str]) -> str:
-        version = str(public)
-        if match["operator"] == "~=":
-            parts = len(Version(match["version"]).release)
-            release = public.release + (0,) * (parts - len(public.release))
-            # Fewer parts are the same version only where the rest are zeros.
-            release = release[: max(parts, *(index + 1 for index, part in enumerate(release) if part), 1)]
-            epoch = f"{public.epoch}!" if public.epoch else ""
-            version = version.replace(public.base_version, f"{epoch}{'.'.join(map(str, release))}", 1)
-        return f"{match['operator']}{match['space']}{version}"
+        space, version = match["space"], str(public)
+        if match["operator"] == ">=":
+            return f">={space}{version}"
+        parts = len(Version(match["version"]).release)
+        release = public.release + (0,) * (parts - len(public.release))
+        epoch = f"{public.epoch}!" if public.epoch else ""
+        if any(release[parts:]):
+            comma = ", " if space or ", " in specifiers else ","
+            return f">={space}{version}{comma}=={space}{epoch}{_dotted(release[: parts - 1])}.*"
+        return f"~={space}{version.replace(public.base_version, f'{epoch}{_dotted(release[:parts])}', 1)}"
 
     return _FLOOR.sub(moved, specifiers, count=1) + semicolon + marker
+
+
+def _dotted(parts: tuple[int, ...]) -> str:
+    return ".".join(map(str, parts))
 
 
 def raised(text: str, *, to: Version) -> str:

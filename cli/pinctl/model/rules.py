@@ -16,7 +16,10 @@ _ALL = (
             "word, and whoever installs the package from an index gets another version than the one that was "
             "tested."
         ),
-        fix="Lower the floor, or move the pin.",
+        fix=(
+            "Lower the floor, or move the pin. A floor that pinctl moves stays the kind of bound that it is: `~=0.4` "
+            "becomes `~=0.5`, and where 0.5.3 is needed `>=0.5.3,==0.*`, which admits 0.6 as before."
+        ),
     ),
     Rule(
         code="FLR002",

@@ -16,7 +16,7 @@ class StandingKind(StrEnum):
     """A descendant of the tip: not merged yet."""
     DIVERGED = "diverged"
     REVERTED = "reverted"
-    """On the branch, and undone there later."""
+    """On the branch, itself or as a twin, and undone there later."""
     UNKNOWN = "unknown"
 
 
@@ -46,7 +46,7 @@ class Standing:
         branch: the branch's name.
         behind: commits of the branch that the commit does not contain; None when unknown.
         ahead: commits that the branch does not contain; None when unknown.
-        twin: what to pin instead, for a squash twin.
+        twin: the commit of the branch with the same content: what to pin instead, if it was not reverted.
         reverted_by: the commit that undid it.
         reason: why it is unknown.
     """
@@ -72,7 +72,9 @@ class Standing:
             case StandingKind.DIVERGED:
                 return f"diverged from {self.branch} ({self.ahead} ahead, {self.behind} behind)"
             case StandingKind.REVERTED:
-                by = f" by {self.reverted_by.short}" if self.reverted_by else ""
-                return f"on {self.branch}, but reverted{by}"
+                where = f"on {self.branch}"
+                if self.twin is not None:
+                    where = f"not on {self.branch}; its content was there as {self.twin.commit.short}"
+                return f"{where}, but reverted" + (f" by {self.reverted_by.short}" if self.reverted_by else "")
             case StandingKind.UNKNOWN:
                 return f"unknown: {self.reason}"

@@ -16,7 +16,7 @@ from math import comb, prod
 from operator import or_
 
 from pinctl.model.matrix import Cell, Verdict
-from pinctl.model.need import CellOf, Need, State, answer_of, needs_of_client
+from pinctl.model.need import CellOf, Need, State, answer_of, need_of_own, needs_of_client
 from pinctl.model.plan import Constraint, LandingPlan
 
 Broken = tuple[Need, Cell]
@@ -39,9 +39,13 @@ class States:
         self.name_of = {bit: name for name, bit in self._bit.items()}
         self.own = self.bits(change.id for change in plan.of_superproject(superproject))
         self._after_of = {self._bit[change.id]: self.bits(change.after) for change in plan.changes}
-        self._components = tuple(plan.contract.clients) if plan.contract else ()
+        clients = plan.contract.clients if plan.contract else {}
+        self._components = tuple(clients)
+        self._heads = sum(1 << place for place, probe in enumerate(clients.values()) if probe.head)
+        self._superproject = superproject
+        # A client of the superproject's own is in the commit of the server: nothing of it lands by itself.
         self._changes_of = tuple(
-            self.bits(change.id for change in plan.changes if change.component == component)
+            self.bits(change.id for change in plan.changes if change.component == component != superproject)
             for component in self._components
         )
         self._changed = sum(1 << place for place, bits in enumerate(self._changes_of) if bits)
@@ -73,10 +77,14 @@ class States:
         """Returns the needs of a state; `pins` are the places of the components whose pins have moved."""
         own, waits = self._server(landed)
         whole = self._whole(landed, ~0)
+        at_head, pinned = whole & (pins | self._heads), whole & pins
         found: tuple[Need, ...] = ()
         for place, component in enumerate(self._components):
-            at_head, pinned = bool(whole & 1 << place), bool(whole & pins & 1 << place)
-            found += needs_of_client(own, component, at_head=at_head, pinned=pinned, waits=waits)
+            if component == self._superproject:
+                found += (need_of_own(own, component, waits=waits),)
+            else:
+                new = {"at_head": bool(at_head & 1 << place), "pinned": bool(pinned & 1 << place)}
+                found += needs_of_client(own, component, **new, waits=waits)
         return found
 
     def broken(self, landed: int, pins: int) -> Broken | None:
@@ -101,7 +109,7 @@ class States:
         if not old | new:
             return Verdict.OK
         whole = self._whole(landed, old | new)
-        old, new = old & ~(pins & whole), new & whole
+        old, new = old & ~(pins & whole), new & whole & (pins | self._heads)
         if not old | new:
             return Verdict.OK
         return Verdict.REJECTS if old & judged.broken[0] or new & judged.broken[1] else Verdict.UNKNOWN
@@ -241,12 +249,13 @@ class States:
     def pins_that_matter(self, own: int) -> int:
         """Returns the components whose old client some server that can still come does not get along with.
 
-        States that differ in other pins alone are equal in all that follows.
+        Where only the pinned client counts, its new one as well. States that differ in other pins alone are equal in
+        all that follows.
         """
         if not self._moves:
             return 0
         if own not in self._relevant:
-            matter = self._judged_old(own)
+            matter = self._judged_by_pin(own)
             left = self.own & ~own
             while left:
                 bit = left & -left
@@ -255,11 +264,12 @@ class States:
             self._relevant[own] = matter
         return self._relevant[own]
 
-    def _judged_old(self, own: int) -> int:
+    def _judged_by_pin(self, own: int) -> int:
         found = 0
         for members in _subsets(self._told_apart & ~self.own):
             key = (own, self._waiting(own | members))
-            found |= (self._judged.get(key) or self._judge(own | members, key)).not_ok[0]
+            old, new = (self._judged.get(key) or self._judge(own | members, key)).not_ok
+            found |= old | new & ~self._heads
         return found
 
     def bits(self, names: Iterable[str]) -> int:

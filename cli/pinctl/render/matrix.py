@@ -8,10 +8,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from pinctl.model.matrix import CaseResult, Cell, Matrix
+from pinctl.render.controls import controls_json, strictness_text
 from pinctl.render.grid import STYLES, grid_lines
 from pinctl.render.reasons import NOT_REQUIRED, Reason, reasons_of, share
 from pinctl.render.reports import printable
-from pinctl.render.strictness import controls_json, strictness_text
 
 _INDENT = 4
 

@@ -1,10 +1,10 @@
 """Writes a matrix for a pull request or a job summary."""
 
 from pinctl.model.matrix import Cell, Matrix, Verdict
+from pinctl.render.controls import complaints_of
 from pinctl.render.markdown import code
 from pinctl.render.matrix import summary_words
 from pinctl.render.reasons import NOT_REQUIRED, Reason, reasons_of, share
-from pinctl.render.strictness import complaints_of
 
 
 def matrix_markdown(matrix: Matrix) -> str:

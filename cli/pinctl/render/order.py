@@ -163,7 +163,11 @@ def _word(verdict: Verdict) -> tuple[str, str]:
 
 
 def _cell_lines(cell: Cell, *, role: str = "") -> list[Text]:
-    words = {"pinned": ", the pinned client", "head": ", the client at its branch's head"}.get(role, "")
+    words = {
+        "pinned": ", the pinned client",
+        "head": ", the client at its branch's head",
+        "own": ", its own client",
+    }.get(role, "")
     lines = [
         Text.assemble("    ", (cell.verdict, STYLES[cell.verdict]), f"  {cell.server} x {cell.client}{words}"),
         Text(indent(cell.reason, "    ")),

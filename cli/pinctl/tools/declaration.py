@@ -1,6 +1,6 @@
 """Holds a TOML file against the shape it should have, and reports every mistake in it with its line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -105,6 +105,28 @@ def nearest(name: str, names: Iterable[str]) -> str:
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; there are {', '.join(map(repr, known))}" if 0 < len(known) <= 12 else ""
+
+
+def unknown_names(
+    source: TomlSource, at: KeyPath, names: Any, known: tuple[str, ...], *, what: str
+) -> Iterator[Mistake]:
+    """Finds the names of an array that name nothing.
+
+    Args:
+        source: the file.
+        at: the place of the array.
+        names: the array as it is in the raw file; anything else has no names.
+        known: what there is.
+        what: what the names should be, as in "case".
+    """
+    for index, name in enumerate(listed(names)):
+        if isinstance(name, str) and name not in known:
+            yield mistake_at(source, (*at, index), f"{name!r} is no {what}{nearest(name, known)}")
+
+
+def listed(value: Any) -> list[Any]:
+    """Returns an array of the raw file; an empty one where there is something else."""
+    return value if isinstance(value, list) else []
 
 
 def _is_inside(place: KeyPath, outer: KeyPath) -> bool:

@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 
 from pinctl.errors import BadInputError, Mistake
-from pinctl.model.contract import CASES, FIELDS
+from pinctl.model.contract import CASES, COMPLETION_FIELDS, FIELDS
+from pinctl.model.control import Controls
 from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
-from pinctl.model.strictness import Controls
 from pinctl.tools.constraint_mistakes import constraint_mistakes
-from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
+from pinctl.tools.declaration import Shape, Text, Version, listed, mistake_at, nearest, shaped, unknown_names
 from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of
 from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
 
@@ -49,7 +49,7 @@ class _Probe(Shape):
     probe: Text
     requirements: tuple[Text, ...] = ()
     dependencies: bool = True
-    reads: tuple[Text, ...] = FIELDS
+    reads: tuple[Text, ...] = COMPLETION_FIELDS
     relays: tuple[Text, ...] = ()
     seconds: Annotated[float, Field(gt=0)] = 120.0
     memory: Annotated[int, BeforeValidator(_bytes)] = 2 * 2**30
@@ -58,6 +58,7 @@ class _Probe(Shape):
 class _Client(_Probe):
     optional: tuple[Text, ...] = ()
     strict: bool = False
+    head: bool = True
 
 
 def _probe_table(value: Any) -> Any:
@@ -159,6 +160,7 @@ def _probe(path: Path, shape: _Probe) -> Probe:
         relays=shape.relays,
         optional=shape.optional if isinstance(shape, _Client) else (),
         strict=isinstance(shape, _Client) and shape.strict,
+        head=not isinstance(shape, _Client) or shape.head,
         seconds=shape.seconds,
         memory=shape.memory,
     )
@@ -168,7 +170,7 @@ def _mistakes(source: TomlSource, pins: Pins, is_file: Callable[[Path], bool]) -
     """Finds what the shape of the file cannot say; looks at the raw values, whose shape may be wrong as well."""
     changes = [
         (index, change)
-        for index, change in enumerate(_list(source.at(("changes",))))
+        for index, change in enumerate(listed(source.at(("changes",))))
         if isinstance(change, dict) and isinstance(change.get("id"), str)
     ]
     yield from _change_mistakes(source, pins, changes)
@@ -188,19 +190,20 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
         if ids.index(change["id"]) != next(place for place, (number, _) in enumerate(changes) if number == index):
             yield mistake_at(source, (*at, "id"), f"{change['id']!r} is the id of another change already")
         component = change.get("component")
-        if isinstance(component, str):
-            yield from _unknown(source, (*at, "component"), [component], (own, *pins.components), "component")
+        known = (own, *pins.components)
+        if isinstance(component, str) and component not in known:
+            yield mistake_at(source, (*at, "component"), f"{component!r} is no component{nearest(component, known)}")
         if not any(key in change for key in ("pull", "branch", "commit")):
             yield mistake_at(source, at, "must have a pull, a branch or a commit")
         commit = change.get("commit")
         if isinstance(commit, str) and not ABBREVIATED.fullmatch(commit):
             yield mistake_at(source, (*at, "commit"), f"{commit!r} is no commit id of 7 or more hex digits")
         others = tuple(other for other in ids if other != change["id"])
-        yield from _unknown(source, (*at, "after"), change.get("after"), others, "change of this plan")
-        yield from _unknown(source, (*at, "pins"), change.get("pins"), tuple(pins.components), "component of pins.toml")
+        yield from unknown_names(source, (*at, "after"), change.get("after"), others, what="change of this plan")
         moving = change.get("pins")
+        yield from unknown_names(source, (*at, "pins"), moving, tuple(pins.components), what="component of pins.toml")
         of_components = {other["component"] for _, other in changes if isinstance(other.get("component"), str)}
-        for number, name in enumerate(_list(moving)):
+        for number, name in enumerate(listed(moving)):
             if isinstance(name, str) and name in pins.components and name not in of_components:
                 words = f"no change of this plan is in {name!r}, so nothing says where its pin should move"
                 yield mistake_at(source, (*at, "pins", number), words)
@@ -211,7 +214,7 @@ def _change_mistakes(source: TomlSource, pins: Pins, changes: list[tuple[int, di
 def _contract_mistakes(
     source: TomlSource, pins: Pins, contract: dict[str, Any], is_file: Callable[[Path], bool]
 ) -> Iterator[Mistake]:
-    yield from _unknown(source, ("contract", "cases"), contract.get("cases"), CASES, "case")
+    yield from unknown_names(source, ("contract", "cases"), contract.get("cases"), CASES, what="case")
     mode = contract.get("mode")
     modes = tuple(known.value for known in Mode)
     if isinstance(mode, str) and mode not in modes:
@@ -220,8 +223,8 @@ def _contract_mistakes(
     tables: dict[KeyPath, Any] = {("contract", "server"): contract.get("server")}
     for name, table in clients.items() if isinstance(clients, dict) else ():
         tables[("contract", "clients", name)] = table
-        if name not in pins.components:
-            words = f"is no component of pins.toml{nearest(name, pins.components)}"
+        if name not in (pins.superproject.name, *pins.components):
+            words = f"is no component of pins.toml{nearest(name, (pins.superproject.name, *pins.components))}"
             yield mistake_at(source, ("contract", "clients", name), words)
     for at, value in tables.items():
         table = _probe_table(value)
@@ -232,9 +235,9 @@ def _contract_mistakes(
             key: KeyPath = (*at, "probe") if isinstance(value, dict) else at
             yield mistake_at(source, key, f"there is no file {source.path.parent / probe}")
         for key_name in ("reads", "relays", "optional"):
-            yield from _unknown(source, (*at, key_name), table.get(key_name), FIELDS, "field of the contract")
-        used = {*_list(table.get("reads", list(FIELDS))), *_list(table.get("relays"))}
-        for index, field in enumerate(_list(table.get("optional"))):
+            yield from unknown_names(source, (*at, key_name), table.get(key_name), FIELDS, what="field of the contract")
+        used = {*listed(table.get("reads", list(COMPLETION_FIELDS))), *listed(table.get("relays"))}
+        for index, field in enumerate(listed(table.get("optional"))):
             if field in FIELDS and field not in used:
                 words = f"the client neither reads nor relays {field!r}, so it cannot do without it"
                 yield mistake_at(source, (*at, "optional", index), words)
@@ -242,22 +245,10 @@ def _contract_mistakes(
             yield mistake_at(source, (*at, "strict"), 'needs controls, and the contract says controls = "none"')
 
 
-def _unknown(source: TomlSource, at: KeyPath, names: Any, known: tuple[str, ...], what: str) -> Iterator[Mistake]:
-    for index, name in enumerate(_list(names)):
-        if isinstance(name, str) and name not in known:
-            key = at if at[-1] == "component" else (*at, index)
-            yield mistake_at(source, key, f"{name!r} is no {what}{nearest(name, known)}")
-
-
-def _list(value: Any) -> list[Any]:
-    """Returns an array of the raw file; an empty one where there is something else."""
-    return value if isinstance(value, list) else []
-
-
 def _cycle(source: TomlSource, changes: list[tuple[int, dict[str, Any]]]) -> Iterator[Mistake]:
     """Finds one cycle of `after` edges, if there is any."""
     after = {
-        change["id"]: [name for name in _list(change.get("after")) if isinstance(name, str)] for _, change in changes
+        change["id"]: [name for name in listed(change.get("after")) if isinstance(name, str)] for _, change in changes
     }
     index_of = {change["id"]: index for index, change in changes}
     finished: set[str] = set()

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pinctl.errors import Mistake
-from pinctl.model.contract import CASES, FIELDS, FORMS
+from pinctl.model.contract import CASES, COMPLETION_FIELDS, FORMS
 from pinctl.model.measure import AFTER, BEFORE, Budget, Measure, Measuring
-from pinctl.tools.declaration import Shape, Text, mistake_at, nearest
+from pinctl.tools.declaration import Shape, Text, listed, mistake_at, nearest, unknown_names
 from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
 
 _AT: KeyPath = ("contract", "measure")
 _SERVERS = (BEFORE, AFTER, *(f"wire:{form}" for form in FORMS))
-_REMOVABLE = tuple(field for field in FIELDS if field != "logprobs")
+_REMOVABLE = tuple(field for field in COMPLETION_FIELDS if field != "logprobs")
 """The fields that a server need not send: a completion always has logprobs."""
 
 
@@ -70,12 +70,9 @@ def measure_mistakes(source: TomlSource, contract: Mapping[str, Any]) -> Iterato
     case, without, budgets = (table.get(key) for key in ("case", "without", "budgets"))
     if isinstance(case, str) and case not in CASES:
         yield mistake_at(source, (*_AT, "case"), f"{case!r} is no case{nearest(case, CASES)}")
-    for index, field in enumerate(without if isinstance(without, list) else ()):
-        if isinstance(field, str) and field not in _REMOVABLE:
-            words = f"{field!r} is no field that can be left out{nearest(field, _REMOVABLE)}"
-            yield mistake_at(source, (*_AT, "without", index), words)
+    yield from unknown_names(source, (*_AT, "without"), without, _REMOVABLE, what="field that can be left out")
     clients = contract.get("clients")
-    for index, budget in enumerate(budgets if isinstance(budgets, list) else ()):
+    for index, budget in enumerate(listed(budgets)):
         if isinstance(budget, dict):
             yield from _budget_mistakes(
                 source, (*_AT, "budgets", index), budget, tuple(clients) if isinstance(clients, dict) else ()

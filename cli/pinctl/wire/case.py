@@ -29,6 +29,7 @@ class ChoiceValue(TypedDict):
     sampling_mask: list[list[int]] | None
     routed_experts: ExpertsValue | None
     routed_experts_shape: list[int] | None
+    prompt_logprobs: list[float]
 
 
 class TruthValue(ChoiceValue):
@@ -121,6 +122,7 @@ class Case:
             "sampling_mask": own["sampling_mask"],
             "routed_experts": own["routed_experts"],
             "routed_experts_shape": own["routed_experts_shape"],
+            "prompt_logprobs": own["prompt_logprobs"],
         }
         if self.more:
             truth["choices"] = [choice.choice_truth() for choice in self.choices]
@@ -139,4 +141,5 @@ class Case:
             "sampling_mask": None if self.sampling_mask is None else [list(row) for row in self.sampling_mask],
             "routed_experts": None if self.routed_experts is None else self.routed_experts.value(),
             "routed_experts_shape": None if self.routed_experts is None else list(self.routed_experts.ids.shape),
+            "prompt_logprobs": list(self.prompt_logprobs),
         }

@@ -198,6 +198,17 @@ def test_a_client_of_which_nothing_changes_stays_the_old_one() -> None:
     )
 
 
+def test_the_superproject_s_own_client_is_that_of_the_server_s_commit() -> None:
+    halves = plan_of(change("server", SUPER), change("reader", SUPER, "server"), clients=(SUPER,))
+    both = frozenset({"server", "reader"})
+    assert needs_of(halves, SERVER, superproject=SUPER) == (
+        Need(landed=SERVER, component=SUPER, new=False, role="own"),
+    )
+    proof = prove(halves, {(SERVER, SUPER, False): Verdict.REJECTS, (both - SERVER, SUPER, False): Verdict.REJECTS})
+    assert (proof.safe_orders, proof.declared_safe, proof.atomic_steps) == (0, True, (("server", "reader"),))
+    assert prove(halves, {(both, SUPER, False): Verdict.MISSING}).declared_safe is False
+
+
 def test_a_client_with_two_changes_is_new_only_with_both() -> None:
     plan = plan_of(change("one", "renderers"), change("two", "renderers"), clients=("renderers",))
     old = Need(landed=BEFORE, component="renderers", new=False, role="pinned")

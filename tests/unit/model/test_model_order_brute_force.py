@@ -39,10 +39,12 @@ def plans(draw: st.DrawFn) -> LandingPlan:
                 pins=tuple(pins),
             )
         )
-    clients = draw(st.lists(st.sampled_from(COMPONENTS), unique=True, min_size=1))
+    # Only of components is there a client at the head of a branch.
+    clients = draw(st.lists(st.sampled_from((*COMPONENTS, SUPER)), unique=True, min_size=1))
+    heads = draw(st.lists(st.sampled_from(COMPONENTS), unique=True))
     contract = Contract(
         server=Probe(path=Path("server.py")),
-        clients={name: Probe(path=Path(f"{name}.py")) for name in clients},
+        clients={name: Probe(path=Path(f"{name}.py"), head=name in heads) for name in clients},
         cases=("greedy",),
     )
     return LandingPlan(
@@ -61,7 +63,7 @@ def plans_with_answers(draw: st.DrawFn) -> tuple[LandingPlan, Answers]:
     # Mostly ok, so that some orders are safe.
     verdicts = st.sampled_from([Verdict.OK] * 6 + [Verdict.MISSING, Verdict.CORRUPTS, Verdict.UNKNOWN, None])
     servers = [frozenset(some) for count in range(len(own) + 1) for some in combinations(sorted(own), count)]
-    questions = [(landed, name, new) for landed in servers for name in COMPONENTS for new in (False, True)]
+    questions = [(landed, name, new) for landed in servers for name in (*COMPONENTS, SUPER) for new in (False, True)]
     return plan, {question: draw(verdicts) for question in questions}
 
 
@@ -75,12 +77,15 @@ def walk(plan: LandingPlan, steps: Sequence[tuple[Change, ...]], answers: Answer
         landed |= {change.id for change in latest}
         own = frozenset(change.id for change in plan.changes if change.component == SUPER and change.id in landed)
         asked: set[Question] = set()
-        for name in plan.contract.clients:
+        for name, probe in plan.contract.clients.items():
+            if name == SUPER:
+                asked.add((own, name, False))
+                continue
             changes = [change.id for change in plan.changes if change.component == name]
             at_head = bool(changes) and landed.issuperset(changes)
             if at_head and any(name in change.pins for change in latest):
                 pinned_new[name] = True
-            asked |= {(own, name, pinned_new[name]), (own, name, at_head)}
+            asked |= {(own, name, pinned_new[name]), *([(own, name, at_head)] if probe.head else [])}
         found = {answers[question] or Verdict.UNKNOWN for question in asked} - {Verdict.OK}
         if found:
             return count, found

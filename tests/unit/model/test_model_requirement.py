@@ -134,9 +134,15 @@ def test_a_floor_never_has_the_local_part_of_a_version(text: str, expected: str 
         ("verifiers~=0.3", "1", "verifiers~=1.0"),
         ("verifiers~=0.3.1", "0.5", "verifiers~=0.5.0"),
         ("verifiers~=0.3.1", "0.5.2", "verifiers~=0.5.2"),
+        ("verifiers~=0.4", "0.5.3", "verifiers>=0.5.3,==0.*"),
+        ("verifiers~=0.4", "1.2.3", "verifiers>=1.2.3,==1.*"),
+        ("verifiers[a] ~= 0.4 ; os_name == 'posix'", "0.5.3", "verifiers[a] >= 0.5.3, == 0.* ; os_name == 'posix'"),
+        ("verifiers (~=0.4, !=0.4.7)", "0.5.3", "verifiers (>=0.5.3, ==0.*, !=0.4.7)"),
+        ("verifiers~=1!0.4", "1!0.5.3.dev2", "verifiers>=1!0.5.3.dev2,==1!0.*"),
+        ("verifiers~=0.4.1", "0.5.3.1", "verifiers>=0.5.3.1,==0.5.*"),
     ],
 )
-def test_a_compatible_release_keeps_as_many_parts_as_it_had(text: str, to: str, expected: str) -> None:
+def test_a_compatible_release_stays_compatible_with_as_much_as_it_was(text: str, to: str, expected: str) -> None:
     # The number of parts is the upper bound: ~=0.3.1 stays below 0.4, and ~=1 is no specifier at all.
     assert raised(text, to=Version(to)) == expected
 
@@ -162,15 +168,20 @@ def test_only_the_version_differs_and_it_never_gets_lower(
     head, tail = f"{name}{extras}{gap}{before}{operator}{space}", f"{after}{marker}"
     text = f"{head}{version}{tail}"
     new = raised(text, to=to)
-    assert new.startswith(head)
+    assert new.startswith(head.removesuffix(f"{operator}{space}"))
     assert new.endswith(tail)
     was, now = Requirement(text), Requirement(new)
     assert (now.name, now.extras, now.marker, now.url) == (was.name, was.extras, was.marker, None)
     wanted = max(Version(version), Version(to.public))
     assert floor_of(new) == wanted
-    assert new[len(head) : len(new) - len(tail)] == (version if Version(version) >= wanted else to.public) or (
-        operator == "~="
+    assert operator == "~=" or new[len(head) : len(new) - len(tail)] == (
+        version if Version(version) >= wanted else to.public
     )
+    # As narrow as it was: the next release in the last part that `~=` leaves open is still admitted.
+    prefix = (*wanted.release, *(0,) * 9)[: len(Version(version).release) - 1]
+    following = ".".join(map(str, (*prefix, max(wanted.release) + 1)))
+    if operator == "~=" and not before and not after:
+        assert now.specifier.contains(f"{wanted.epoch}!{following}")
     assert raised(new, to=to) == new
 
 

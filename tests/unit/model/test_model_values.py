@@ -129,6 +129,17 @@ TWIN = Twin(commit=OTHER, evidence=TwinEvidence.SAME_TREE)
             "on main, but reverted by fedcba9",
         ),
         (
+            Standing(
+                kind=StandingKind.REVERTED,
+                branch="main",
+                behind=3,
+                ahead=1,
+                twin=TWIN,
+                reverted_by=Oid("abcdef0" * 5 + "abcde"),
+            ),
+            "not on main; its content was there as fedcba9, but reverted by abcdef0",
+        ),
+        (
             Standing(kind=StandingKind.UNKNOWN, branch="main", reason="the remote does not answer"),
             "unknown: the remote does not answer",
         ),

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from rich.console import Console, RenderableType
 
+from pinctl.model.control import ControlResult, Outcome
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Matrix, Verdict
-from pinctl.model.strictness import ControlResult, Outcome
 from pinctl.render.markdown import code
 from pinctl.render.matrix import matrix_text
 from pinctl.render.matrix_markdown import matrix_markdown

@@ -91,6 +91,13 @@ def mistakes_of(pins: Pins, text: str) -> list[str]:
     return [line.removeprefix(f"{path}:").replace(f"{path.parent}/", "") for line in lines]
 
 
+def test_a_client_may_be_in_the_superproject_itself(pins: Pins) -> None:
+    write(pins, f'{CONTRACT}[contract.clients.prime-rl]\nprobe = "probes/client.py"\n')
+    contract = read_plan("plan", pins).contract
+    assert contract is not None
+    assert tuple(contract.clients) == ("prime-rl",)
+
+
 def test_everything_that_a_plan_says_is_taken(pins: Pins) -> None:
     path = write(pins, FULL, "packed-generate")
     probes = path.parent / "probes"

@@ -1,6 +1,7 @@
 """Processes run within limits, and nothing they started outlives them."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -161,7 +162,9 @@ def test_nothing_runs_on_when_pinctl_itself_is_killed(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_a_process_ignores_no_signal_because_python_does(tmp_path: Path) -> None:
     ended = run(["grep", "SigIgn", "/proc/self/status"], cwd=tmp_path, env=ENV)
-    assert int(ended.stdout.split()[1], 16) == 0
+    ignored = int(ended.stdout.split()[1], 16)
+    # What the tests' own parent ignores is handed on, such as SIGINT of a job in the background.
+    assert [name for name in (signal.SIGPIPE, signal.SIGXFSZ) if ignored & 1 << name - 1] == []
 
 
 def test_much_environment_reaches_a_process_whole(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def test_request_and_truth_are_json(case: Case) -> None:
         "sampling_mask",
         "routed_experts",
         "routed_experts_shape",
+        "prompt_logprobs",
         *(["choices"] if case.more else []),
     ]
     start = None if truth["routed_experts"] is None else truth["routed_experts"]["start"]

@@ -22,7 +22,7 @@ from pinctl.flows.superproject.sites import entries_of
 from pinctl.flows.superproject.stack import REMOTE, Stack
 from pinctl.flows.superproject.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings, Level
-from pinctl.model.landing import Objection, ObjectionKind, Objections, Staged
+from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
 from pinctl.model.oid import Oid
 from pinctl.model.progress import Listener, Step
 from pinctl.model.rules import RULES
@@ -87,21 +87,26 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
     )
 
 
-def objections_to(stack: Stack, staged: Staged) -> Objections | None:
-    """Finds what a check would refuse of a staged commit, before it is published; None where there is nothing.
+def objections_to(stack: Stack, bump: BumpPlan, candidate: Oid) -> Objections | None:
+    """Finds what a check would refuse of a bump, before it is locked and published; None where there is nothing.
 
     What pins.toml waives does not count.
 
-    The lock is left out: uv made it a moment ago for this very tree. So is what was wrong with other components before.
+    The lock is left out: uv makes it for this very tree. So is what was wrong with other components before.
+
+    Args:
+        stack: the opened stack.
+        bump: what is to be done.
+        candidate: the commit that does it, but for the lock.
     """
-    judged = Range(base=staged.bump.tip, head=staged.commit, source="the staged commit")
-    scope = scope_of(stack, judged, Asked(), plans=plans_at(stack, staged.commit))
-    rollback = staged.bump.rollback is not None
+    judged = Range(base=bump.tip, head=candidate, source="the candidate")
+    scope = scope_of(stack, judged, Asked(), plans=plans_at(stack, candidate))
+    rollback = bump.rollback is not None
     findings = [
         finding
         for family in (pin_findings, plan_findings, floor_findings)
         for finding in family(scope)
-        if finding.component in staged.bump.targets
+        if finding.component in bump.targets
         and finding.rule in _REFUSED
         and finding.level is Level.ERROR
         and not (rollback and RULES[finding.rule].trailer)

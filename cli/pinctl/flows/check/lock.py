@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.check.fixes import lock_command
 from pinctl.flows.check.scope import Scope
 from pinctl.model.finding import Finding
 from pinctl.tools import uv
@@ -33,7 +34,7 @@ def lock_findings(scope: Scope) -> Iterator[Finding]:
             path=lock,
             line=1,
             message=f"the lock is out of date: {refused.reason}",
-            fix="git submodule update --init && uv lock" + "".join(f" --refresh-package {name}" for name in names),
+            fix=lock_command(lock, names),
         )
 
 

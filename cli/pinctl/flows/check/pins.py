@@ -4,25 +4,33 @@ import shlex
 from collections.abc import Iterator
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.check.fixes import replace_command
+from pinctl.flows.check.records import pin_command, record_findings
 from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.superproject.floors import manifests_at
-from pinctl.flows.superproject.sites import pinned_sites, target_of
-from pinctl.flows.superproject.stack import Stack
+from pinctl.flows.superproject.sites import pinned_sites
 from pinctl.flows.superproject.standing import find_reverted
-from pinctl.flows.superproject.workspace import pins_path_in
-from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.history import ahead_behind, brought_by, contains
 from pinctl.tools.git.refs import shown_url
 from pinctl.tools.git.submodules import FILE, Submodule
-from pinctl.tools.toml_source import read_toml
 
 
 def pin_findings(scope: Scope) -> Iterator[Finding]:
     """Judges every pin that moved, one after the other: what is wrong with one does not hide the next."""
+    fixes: dict[str, str] = {}
+    for finding in _moved_findings(scope):
+        if finding.component is not None and finding.fix is not None:
+            fixes.setdefault(finding.component, finding.fix)
+        yield finding
+    yield from _url_findings(scope)
+    yield from record_findings(scope, fixes)
+    yield from _site_findings(scope)
+    yield from _unknown_findings(scope)
+
+
+def _moved_findings(scope: Scope) -> Iterator[Finding]:
     described = {submodule.path for submodule in scope.submodules}
     for pin in scope.moved:
         if pin.component.skip is not None:
@@ -36,10 +44,6 @@ def pin_findings(scope: Scope) -> Iterator[Finding]:
             yield from _judge_pin(scope, pin)
         except CouldNotFindOutError as error:
             yield _finding("PIN001", pin, f"could not find out: {error.message}", fix=None, unknown=True)
-    yield from _url_findings(scope)
-    yield from _record_findings(scope)
-    yield from _site_findings(scope)
-    yield from _unknown_findings(scope)
 
 
 def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
@@ -52,32 +56,33 @@ def _judge_pin(scope: Scope, pin: MovedPin) -> Iterator[Finding]:
         return
     if kind != "commit":
         wanted = mirror.repository.resolve(pin.after)
-        fix = pin_command(stack, pin, wanted) if wanted else None
+        fix = pin_command(scope, pin, wanted) if wanted else None
         yield _finding("PIN006", pin, f"{pin.after.short} is a {kind} object, not a commit", fix=fix)
         return
     standing = stack.standing(component, pin.after)
     match standing.kind:
         case StandingKind.ON_BRANCH:
-            yield from _holds_reverted(stack, pin, standing)
+            yield from _holds_reverted(scope, pin, standing)
             yield from _stricter(scope, pin, standing)
         case StandingKind.REVERTED if standing.twin is None:
             message = f"{pin.after.short} is {standing.describe()}"
-            yield _finding("PIN005", pin, message, fix=pin_command(stack, pin, stack.tip(component)))
+            yield _finding("PIN005", pin, message, fix=pin_command(scope, pin, stack.tip(component)))
         case _:
-            yield _not_on_branch(stack, pin, standing)
+            yield _not_on_branch(scope, pin, standing)
     if pin.before_unknown is not None:
         yield _finding("PIN003", pin, f"could not find out: {pin.before_unknown}", fix=None, unknown=True)
     elif pin.before is not None and pin.before != pin.after:
-        yield from _move_findings(stack, pin, pin.before)
+        yield from _move_findings(scope, pin, pin.before)
 
 
-def _holds_reverted(stack: Stack, pin: MovedPin, standing: Standing) -> Iterator[Finding]:
+def _holds_reverted(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Finding]:
+    stack = scope.stack
     tip = stack.tip(pin.component)
     found = find_reverted(stack.mirror(pin.component).repository, pin.after, tip=tip)
     if found is not None:
         change, revert = found
         message = f"{pin.after.short} holds {change.short}, which {revert.short} reverted on {standing.branch}"
-        yield _finding("PIN005", pin, message, fix=pin_command(stack, pin, tip))
+        yield _finding("PIN005", pin, message, fix=pin_command(scope, pin, tip))
 
 
 def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Finding]:
@@ -88,14 +93,14 @@ def _stricter(scope: Scope, pin: MovedPin, standing: Standing) -> Iterator[Findi
         merge = brought_by(stack.mirror(component).repository, commit=pin.after, tip=tip)
         if merge != pin.after:
             message = f"{pin.after.short} came to {standing.branch} by the merge {merge.short}: pin that instead"
-            yield _finding("PIN010", pin, message, fix=pin_command(stack, pin, merge))
+            yield _finding("PIN010", pin, message, fix=pin_command(scope, pin, merge))
     if scope.asked.require_tip and pin.after != tip:
         message = f"{pin.after.short} is {standing.describe()}"
-        yield _finding("PIN011", pin, message, fix=pin_command(stack, pin, tip))
+        yield _finding("PIN011", pin, message, fix=pin_command(scope, pin, tip))
 
 
-def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
-    wanted, message = stack.tip(pin.component), f"{pin.after.short} is {standing.describe()}"
+def _not_on_branch(scope: Scope, pin: MovedPin, standing: Standing) -> Finding:
+    wanted, message = scope.stack.tip(pin.component), f"{pin.after.short} is {standing.describe()}"
     twin, reverted = standing.twin, standing.reverted_by
     if twin is not None and reverted is not None:
         message = (
@@ -104,10 +109,11 @@ def _not_on_branch(stack: Stack, pin: MovedPin, standing: Standing) -> Finding:
         )
     elif twin is not None:
         wanted, message = twin.commit, f"{message} ({twin.evidence}): pin that instead"
-    return _finding("PIN001", pin, message, fix=pin_command(stack, pin, wanted))
+    return _finding("PIN001", pin, message, fix=pin_command(scope, pin, wanted))
 
 
-def _move_findings(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
+def _move_findings(scope: Scope, pin: MovedPin, before: Oid) -> Iterator[Finding]:
+    stack = scope.stack
     repository = stack.mirror(pin.component).repository
     if stack.mirror(pin.component).obtain(before) is None:
         if pin.guessed:
@@ -120,12 +126,13 @@ def _move_findings(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding
     elif contains(repository, commit=before, ancestor=pin.after):
         ahead, _ = ahead_behind(repository, commit=before, tip=pin.after)
         message = f"the pin moved back by {ahead}, from {before.short} to {pin.after.short}"
-        yield _finding("PIN002", pin, message, fix=pin_command(stack, pin, before))
+        yield _finding("PIN002", pin, message, fix=pin_command(scope, pin, before))
     else:
-        yield from _sideways(stack, pin, before)
+        yield from _sideways(scope, pin, before)
 
 
-def _sideways(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
+def _sideways(scope: Scope, pin: MovedPin, before: Oid) -> Iterator[Finding]:
+    stack = scope.stack
     repository = stack.mirror(pin.component).repository
     former = stack.standing(pin.component, before)
     twin = former.twin.commit if former.twin else None
@@ -141,7 +148,7 @@ def _sideways(stack: Stack, pin: MovedPin, before: Oid) -> Iterator[Finding]:
     message = f"the pin moved from {before.short} to {pin.after.short}, which lacks {behind} of its commits"
     tip = stack.tip(pin.component)
     has_both = contains(repository, commit=tip, ancestor=before)
-    yield _finding("PIN003", pin, message, fix=pin_command(stack, pin, tip if has_both else before))
+    yield _finding("PIN003", pin, message, fix=pin_command(scope, pin, tip if has_both else before))
 
 
 def _url_findings(scope: Scope) -> Iterator[Finding]:
@@ -185,38 +192,6 @@ def _same_url(one: str, other: str) -> bool:
         return url.rstrip("/").removesuffix(".git")
 
     return plain(one) == plain(other)
-
-
-def _record_findings(scope: Scope) -> Iterator[Finding]:
-    """Compares the records of pins.toml with the gitlinks of the same tree."""
-    path = pins_path_in(scope.stack)
-    data = scope.stack.repository.read(scope.result, path) if path is not None else None
-    if path is None or data is None:
-        return
-    moved = {pin.path for pin in scope.moved}
-    if not scope.sole and path not in scope.touched and not moved:
-        return
-    source = read_toml(scope.stack.pins.path or scope.stack.repository.git_dir, data)
-    for component, gitlink in scope.stack.gitlink_components():
-        record, pin = source.at(("components", component.name, "commit")), scope.gitlinks.get(gitlink)
-        if not isinstance(record, str) or pin is None or pin.startswith(record):
-            continue
-        yield Finding(
-            rule="PIN009",
-            component=component.name,
-            path=path,
-            line=source.line(("components", component.name, "commit")),
-            message=f"pins.toml records {record[:12]}, and the gitlink {gitlink} is {pin.short}",
-            fix=f"sed -i s/{shlex.quote(record)}/{pin}/ {shlex.quote(path)}",
-        )
-
-
-def pin_command(stack: Stack, pin: MovedPin, commit: Oid) -> str | None:
-    """Returns the command that sets a pin to a commit; None where the way it is written cannot name it."""
-    if pin.entry is None:
-        return f"git update-index --cacheinfo {shlex.quote(f'160000,{commit},{pin.path}')}"
-    text = moved_text(pin.entry, target_of(stack, pin.component, commit))
-    return replace_command(pin.path, pin.entry.line, pin.entry.text, text) if text is not None else None
 
 
 def _unknown_findings(scope: Scope) -> Iterator[Finding]:

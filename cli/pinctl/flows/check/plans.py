@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.check.pins import pin_command
+from pinctl.flows.check.records import pin_command
 from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.staging.message import change_trailer
 from pinctl.flows.staging.resolve import find_companion
@@ -15,10 +15,12 @@ from pinctl.model.oid import Oid
 from pinctl.model.pins import GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.tools.git.history import (
+    LogEntry,
     changed_paths,
     commit_naming_pull,
     commit_with_trailer,
     contains,
+    descendants,
     log,
     merge_base,
     names_pull,
@@ -43,10 +45,11 @@ class _OwnChange:
 
 def plan_findings(scope: Scope) -> Iterator[Finding]:
     """Judges every plan: PIN004 for the pins that moved, PIN008 for the changes that the range brings."""
+    entries = _entries(scope) if scope.plans else ()
     for plan in scope.plans:
         try:
             yield from _lost_changes(scope, plan)
-            yield from _apart(scope, plan)
+            yield from _apart(scope, plan, entries)
         except CouldNotFindOutError as error:
             message = f"could not find out for plan {plan.name}: {error.message}"
             path = str(plan.path.name)
@@ -77,17 +80,19 @@ def _lost_change(scope: Scope, plan: LandingPlan, pin: MovedPin, change: Change,
             path=pin.path,
             line=None,
             message=message,
-            fix=pin_command(stack, pin, before),
+            fix=pin_command(scope, pin, before),
         )
 
 
-def _apart(scope: Scope, plan: LandingPlan) -> Iterator[Finding]:
+def _apart(scope: Scope, plan: LandingPlan, entries: tuple[LogEntry, ...]) -> Iterator[Finding]:
     for change in plan.of_superproject(scope.stack.name):
         if not change.pins:
             continue
         own = _recognise(scope, change)
-        commits = [scope.result, *_commits_of(scope)]
-        present = [commit for commit in commits if _is_present(scope, own, commit)]
+        # In the result, the content alone counts: a history may have the change, and a merge have dropped it.
+        holding = _holding(scope, own) - {scope.result}
+        found = [entry.commit for entry in entries if _is_present(scope, own, entry, has_head=entry.commit in holding)]
+        present = [scope.result, *found] if _is_in_result(scope, own) else found
         if present:
             yield from _apart_in(scope, plan, change, present)
 
@@ -95,13 +100,13 @@ def _apart(scope: Scope, plan: LandingPlan) -> Iterator[Finding]:
 def is_in_result(scope: Scope, change: Change) -> bool:
     """Tells whether a change of the superproject is in what would stand on the target."""
     own = _recognise(scope, change)
-    return own.on_target is not None or _is_present(scope, own, scope.result)
+    return own.on_target is not None or _is_in_result(scope, own)
 
 
 def is_brought(scope: Scope, change: Change) -> bool:
     """Tells whether the range brings a change of the superproject to the target."""
     own = _recognise(scope, change)
-    return own.on_target is None and _is_present(scope, own, scope.result)
+    return own.on_target is None and _is_in_result(scope, own)
 
 
 def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid]) -> Iterator[Finding]:
@@ -115,7 +120,9 @@ def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid
         found = [find_companion(stack, other, component) for other in required]
         missing = [other for other, landed in zip(required, found, strict=True) if not isinstance(landed, Landed)]
         landed = tuple(item for item in found if isinstance(item, Landed))
-        bad = [commit for commit in present if missing or not _holds(scope, commit, name, path, landed)]
+        pins = {commit: _pin_in(scope, commit, path) for commit in present}
+        good = () if missing else tuple(pin for pin in set(pins.values()) if _holds(scope, pin, name, landed))
+        bad = [commit for commit, pin in pins.items() if pin not in good]
         if not bad:
             continue
         fix = None if missing else f"pinctl land {plan.name}"
@@ -135,13 +142,14 @@ def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid
         )
 
 
-def _holds(scope: Scope, commit: Oid, name: str, path: str, landed: tuple[Landed, ...]) -> bool:
-    stack = scope.stack
-    pin = scope.gitlinks.get(path) if commit == scope.result else stack.repository.gitlink_at(commit, path)
+def _pin_in(scope: Scope, commit: Oid, path: str) -> Oid | None:
+    return scope.gitlinks.get(path) if commit == scope.result else scope.stack.repository.gitlink_at(commit, path)
+
+
+def _holds(scope: Scope, pin: Oid | None, name: str, landed: tuple[Landed, ...]) -> bool:
     if pin is None:
         return False
-    component = stack.pins.components[name]
-    mirror = stack.mirror(component)
+    mirror = scope.stack.mirror(scope.stack.pins.components[name])
     if mirror.obtain(pin) is None:
         return False
     return all(contains(mirror.repository, commit=pin, ancestor=item.commit) for item in landed)
@@ -186,23 +194,36 @@ def _on_target(stack: Stack, change: Change, tip: Oid) -> Oid | None:
     return named
 
 
-def _commits_of(scope: Scope) -> tuple[Oid, ...]:
+def _entries(scope: Scope) -> tuple[LogEntry, ...]:
+    """Reads the range, once for all plans."""
     base, head = scope.range.base, scope.range.head
-    if base is None:
-        return (head,)
-    return tuple(entry.commit for entry in log(scope.stack.repository, f"{base}..{head}", first_parent=False))
+    revisions = ("-1", head) if base is None else (f"{base}..{head}",)
+    return log(scope.stack.repository, *revisions, first_parent=False)
 
 
-def _is_present(scope: Scope, own: _OwnChange, commit: Oid) -> bool:
-    """Tells whether a commit has a change: its history, its name, or any of the files as the change made them."""
-    repository = scope.stack.repository
+def _holding(scope: Scope, own: _OwnChange) -> frozenset[Oid]:
+    """Returns the commits up to the range's head whose histories have the tip of a change's branch."""
+    repository, head = scope.stack.repository, scope.range.head
+    if own.on_target is not None or own.head is None or not contains(repository, commit=head, ancestor=own.head):
+        return frozenset()
+    return descendants(repository, ancestor=own.head, tip=head)
+
+
+def _is_in_result(scope: Scope, own: _OwnChange) -> bool:
     if own.on_target is not None:
-        return commit == scope.result and bool(scope.moved)
-    if own.head is not None and commit != scope.result and contains(repository, commit=commit, ancestor=own.head):
+        return bool(scope.moved)
+    return _is_present(scope, own, log(scope.stack.repository, "-1", scope.result)[0], has_head=False)
+
+
+def _is_present(scope: Scope, own: _OwnChange, entry: LogEntry, *, has_head: bool) -> bool:
+    """Tells whether a commit has a change: its history, its name, or any of the files as the change made them."""
+    if own.on_target is not None:
+        return False
+    if has_head:
         return True
-    if any(repository.blob_at(commit, path) == blob for path, blob in own.contents.items()):
+    repository = scope.stack.repository
+    if any(repository.blob_at(entry.commit, path) == blob for path, blob in own.contents.items()):
         return True
-    entry = log(repository, "-1", commit)[0]
     by_number = own.change.pull is not None and names_pull(entry, own.change.pull)
     return by_number or any(line.startswith(change_trailer(own.change)) for line in entry.body.splitlines())
 

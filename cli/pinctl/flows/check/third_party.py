@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
+from pinctl.flows.check.fixes import lock_command
 from pinctl.flows.check.plans import is_brought
 from pinctl.flows.check.scope import MovedPin, Scope
 from pinctl.flows.superproject.sites import component_manifests
@@ -153,12 +154,8 @@ def _finding(
 
 def _fix(scope: Scope, path: str) -> str:
     """Returns the command that makes the lock anew from that of the target, which uv leaves as it is where it can."""
-    project = PurePosixPath(path).parent
-    where = "" if project == PurePosixPath() else f" --directory {shlex.quote(str(project))}"
     names = [component.distribution or component.name for component, _ in scope.stack.gitlink_components()]
-    refresh = "".join(f" --refresh-package {name}" for name in names)
-    checkout = f"git checkout {scope.range.base} -- {shlex.quote(path)}"
-    return f"{checkout} && git submodule update --init && uv lock{where}{refresh}"
+    return f"git checkout {scope.range.base} -- {shlex.quote(path)} && {lock_command(path, names)}"
 
 
 def _has_leave(scope: Scope) -> bool:

@@ -32,8 +32,7 @@ def can_land(where: Where, spec: str, *, tell: Listener) -> PinAnswer:
     if isinstance(bump, Objections):
         return PinAnswer(component=name, commit=None, objections=bump.objections, matrices=())
     (component, commit), *_ = bump.pins.items()
-    staged = stage(stack, bump)
-    found = staged if isinstance(staged, Objections) else objections_to(stack, staged)
+    staged = stage(stack, bump, judge=objections_to)
     server = Code(component=stack.name, commit=bump.tip, name=bump.target)
     client = Code(component=component, commit=commit)
     matrices = []
@@ -48,6 +47,6 @@ def can_land(where: Where, spec: str, *, tell: Listener) -> PinAnswer:
     return PinAnswer(
         component=component,
         commit=commit,
-        objections=found.objections if found is not None else (),
+        objections=staged.objections if isinstance(staged, Objections) else (),
         matrices=tuple(matrices),
     )

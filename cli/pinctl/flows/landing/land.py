@@ -28,11 +28,15 @@ def plans(where: Where) -> tuple[LandingPlan, ...]:
     return tuple(read_plan(name, pins) for name in plan_names(pins))
 
 
-def rehearse(where: Where, name: str, *, onto: str | None) -> tuple[Stack, Staged | Objections]:
+def rehearse(
+    where: Where, name: str, *, onto: str | None, exclude_conflicting: bool
+) -> tuple[Stack, Staged | Objections]:
     """Stages a plan and stops there: what landing it would do, with nothing published."""
     stack, plan = _open(where, name)
     bump = resolve(stack, plan, onto=onto)
-    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
+    if isinstance(bump, Objections):
+        return stack, bump
+    return stack, _staged(stack, replace(bump, exclude_conflicting=exclude_conflicting))
 
 
 def land(
@@ -161,5 +165,4 @@ def _make(stack: Stack, bump: BumpPlan, *, tell: Listener) -> Landing | Objectio
 
 
 def _staged(stack: Stack, bump: BumpPlan) -> Staged | Objections:
-    staged = stage(stack, bump)
-    return staged if isinstance(staged, Objections) else objections_to(stack, staged) or staged
+    return stage(stack, bump, judge=objections_to)

@@ -174,5 +174,5 @@ def _authors(stack: Stack, bump: BumpPlan) -> tuple[Person, ...]:
     for item in bump.to_land:
         base = merge_base(stack.repository, bump.tip, item.head)
         for person in people(stack.repository, since=base, until=item.head) if base else ():
-            found.setdefault(person.email, person)
+            found.setdefault(person.email.lower(), person)
     return tuple(found.values())

@@ -102,15 +102,23 @@ def _without_body(field: str, index: int, body: Body) -> FieldResult | None:
 
 
 def _on_the_wire(body: Body, index: int, field: str) -> Any:
-    """Returns the value that a choice carries under a field's name; None where it carries none that can be read."""
-    choice = _choice(body, index)
-    value = choice.get(field) if choice is not None else None
+    """Returns the value that a response carries under a field's name; None where it carries none that can be read."""
+    carrier = _response(body) if field == "prompt_logprobs" else _choice(body, index)
+    value = carrier.get(field) if carrier is not None else None
     return value if is_shallow(value) else None
+
+
+def _response(body: Body) -> Mapping[str, Any] | None:
+    try:
+        response = json.loads(body.text or "")
+    except (ValueError, RecursionError):
+        return None
+    return response if isinstance(response, dict) else None
 
 
 def _choice(body: Body, index: int) -> Mapping[str, Any] | None:
     try:
-        choice = json.loads(body.text or "")["choices"][index]
-    except (ValueError, RecursionError, KeyError, IndexError, TypeError):
+        choice = (_response(body) or {})["choices"][index]
+    except (KeyError, IndexError, TypeError):
         return None
     return choice if isinstance(choice, dict) else None

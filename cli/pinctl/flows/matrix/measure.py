@@ -170,10 +170,8 @@ def _names(selection: Selection) -> dict[str, str]:
 
 def _judging(selection: Selection) -> dict[str, tuple[str, ...]]:
     """Returns the clients that budgets are judged by: those that are named; of a landing, those that it pins."""
-    if selection.axes is None or selection.named_clients:
-        clients = selection.clients
-    else:
-        clients = tuple(client for (_, new), client in selection.axes.client_of.items() if new)
+    axes = None if selection.named_clients else selection.axes
+    clients = selection.clients if axes is None else axes.newest_clients
     labels: dict[str, tuple[str, ...]] = {}
     for client in clients:
         labels[client.component] = (*labels.get(client.component, ()), client.label)
@@ -187,7 +185,7 @@ def _pythons(selection: Selection, pairs: Pairs, tell: Listener) -> dict[Server 
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
-            if isinstance(client, Code):
+            if isinstance(client, Code) and client.component != stack.name:
                 stack.obtain(stack.pins.components[client.component], client.commit)
 
     probes: dict[Code | Release, Probe] = {

@@ -74,6 +74,9 @@ def versions_of(
     clients: dict[str, tuple[Client, ...]] = {}
     required: dict[tuple[str, str], tuple[Constraint, ...]] = {}
     for name in contract.clients:
+        if name == stack.name:
+            # Nobody has another version of it than of the server.
+            continue
         component = stack.pins.components[name]
         new = axes.client_of[name, True]
         earlier = _code(name, stack.releases(component, _commit(new)), but=_commit(new))

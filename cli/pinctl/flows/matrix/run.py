@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.matrix.asking import Sent, bodies_of, decoded_by
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields, questions
+from pinctl.flows.matrix.controls import controls_for, told
 from pinctl.flows.matrix.recipes import recipe_of
 from pinctl.flows.matrix.steps import Clock, Steps
-from pinctl.flows.matrix.strictness import controls_for, told
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.judgement import Decoded
 from pinctl.model.matrix import Cell, Matrix
@@ -82,7 +82,7 @@ def run_matrix(
     if stack is not None:
         # Before any thread starts: each remote is asked once.
         for client in clients:
-            if isinstance(client, Code):
+            if isinstance(client, Code) and client.component != stack.name:
                 stack.obtain(stack.pins.components[client.component], client.commit)
     probes = (
         contract.server,

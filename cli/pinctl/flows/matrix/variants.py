@@ -7,7 +7,7 @@ from pathlib import Path
 from pinctl.errors import BadFileError, BadInputError, CouldNotFindOutError
 from pinctl.flows.matrix.partway import servers_between
 from pinctl.flows.superproject.floors import manifests_at
-from pinctl.flows.superproject.sites import pinned_sites
+from pinctl.flows.superproject.sites import locked_commit, pinned_sites
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan, Staged
 from pinctl.model.need import Need, State
@@ -39,7 +39,8 @@ class Axes:
 
     Attributes:
         server_of: the server variant of each set of the superproject's own landed changes.
-        client_of: by component, the variants before and after its changes.
+        client_of: by component, the variants before and after its changes; a client in the superproject itself is the
+            code of each server.
         already: the superproject's own changes that the target has.
     """
 
@@ -49,10 +50,19 @@ class Axes:
     client_of: Mapping[tuple[str, bool], Client]
     already: State = frozenset()
 
+    @property
+    def newest_clients(self) -> tuple[Client, ...]:
+        """The variants with all changes; of a client in the superproject itself, the code of the last server."""
+        last = self.server_of[max(self.server_of, key=len)]
+        own = (last,) if isinstance(last, Code) and last in self.clients else ()
+        return (*(client for (_, new), client in self.client_of.items() if new), *own)
+
     def labels_of(self, need: Need) -> tuple[str, str] | None:
         """Returns the labels of the cell that answers a need; None where no variant does."""
         server = self.server_of.get(need.landed | self.already)
-        client = self.client_of.get((need.component, need.new))
+        # The superproject's own client is the code of the server that it is asked with.
+        is_own = isinstance(server, Code) and server.component == need.component
+        client = server if is_own else self.client_of.get((need.component, need.new))
         return None if server is None or client is None else (server.label, client.label)
 
     def required(self, plan: LandingPlan, *, superproject: str) -> Mapping[tuple[str, str], tuple[Constraint, ...]]:
@@ -87,18 +97,24 @@ def axes_of(stack: Stack, plan: LandingPlan, contract: Contract, staged: Staged)
     moved = {move.component.name: move for move in bump.moves}
     client_of: dict[tuple[str, bool], Client] = {}
     for name in contract.clients:
+        if name == stack.name:
+            continue
         move = moved.get(name)
         after = bump.pins.get(name)
         history = stack.mirror(stack.pins.components[name]).repository
         before = move.before if move is not None else _before_changes(history, bump, name)
+        if before is None and move is not None:
+            # What nothing pinned before may have been there all the same, brought by another package.
+            before = locked_commit(stack, move.component, bump.tip)
         if after is None:
             after = before = before or _pinned(stack, bump.tip, name)
         if before is not None:
             client_of[name, False] = Code(component=name, commit=before)
         client_of[name, True] = Code(component=name, commit=after)
+    own_clients = [code for code in server_of.values() if isinstance(code, Code) and code.component in contract.clients]
     return Axes(
         servers=tuple(dict.fromkeys(server_of.values())),
-        clients=tuple(dict.fromkeys(client_of.values())),
+        clients=tuple(dict.fromkeys((*client_of.values(), *own_clients))),
         server_of=server_of,
         client_of=client_of,
         already=already,
@@ -157,16 +173,20 @@ def _server(text: str, stack: Stack | None, name: str) -> Server:
                 )
             return live
         case WrittenVariant(kind="code", name=component) if component == name:
-            if stack is None:
-                raise CouldNotFindOutError(
-                    f"--server {text} needs a checkout of {name}", hint="Name one with --superproject DIR."
-                )
-            return Code(component=name, commit=stack.repository.commit(written.rest), name=written.rest)
+            return _own_code(f"--server {text}", written, stack)
         case _:
             raise BadInputError(
                 f"--server {text}: a server is wire:FORM, {name}@REVISION, recorded:DIR, or a URL",
                 hint=f"Forms: {', '.join(_forms())}",
             )
+
+
+def _own_code(option: str, written: WrittenVariant, stack: Stack | None) -> Code:
+    if stack is None:
+        raise CouldNotFindOutError(
+            f"{option} needs a checkout of {written.name}", hint="Name one with --superproject DIR."
+        )
+    return Code(component=written.name, commit=stack.repository.commit(written.rest), name=written.rest)
 
 
 def _wire(option: str, form: str) -> Wire:
@@ -194,8 +214,11 @@ def _clients(
         )
     if written.kind == "wire":
         return (_wire(f"--client {text}", written.name),)
-    by_distribution = {pins.components[name].distribution or name: name for name in contract.clients}
-    component = written.name if written.name in contract.clients else by_distribution.get(written.name)
+    own = pins.superproject.name
+    if written.kind == "code" and written.name == own and own in contract.clients:
+        return (_own_code(f"--client {text}", written, stack),)
+    by_distribution = {pins.components[name].distribution or name: name for name in contract.clients if name != own}
+    component = written.name if written.name in by_distribution.values() else by_distribution.get(written.name)
     if component is None:
         raise BadInputError(
             f"--client {text}: the plan has no probe of {written.name!r}{nearest(written.name, contract.clients)}"

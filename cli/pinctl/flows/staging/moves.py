@@ -13,13 +13,15 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import EntryKind, Target, moved_text
 from pinctl.model.landing import Landed, Objection, ObjectionKind, PinMove
 from pinctl.model.oid import Oid
-from pinctl.model.pins import Component, FloorPolicy
+from pinctl.model.pins import Component, FloorPolicy, RequirementSite
 from pinctl.model.releases import newest
 from pinctl.model.requirement import FloorSite, floor_of, raised
 from pinctl.tools.git.history import contains, log, merge_base
 
 _NAMING = frozenset({EntryKind.REV, EntryKind.TAG, EntryKind.BRANCH})
 """The kinds of entries that name a commit by themselves; a release needs a tag for that, and may have none."""
+
+_RELEASES = frozenset({EntryKind.URL, EntryKind.VERSION})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,10 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | t
             objections.append(commit)
             continue
         target = target_of(stack, component, commit)
+        if want.at_least and target.version is None and _by_release(component, sites):
+            # Its tag may be on a later commit than the change.
+            commit = _first_release(stack, component, want.landed) or commit
+            target = target_of(stack, component, commit)
         stuck = _stuck(component, sites, target)
         if stuck is not None:
             objections.append(stuck)
@@ -128,6 +134,25 @@ def _destination(stack: Stack, component: Component, before: Oid | None, want: W
     )
 
 
+def _by_release(component: Component, sites: tuple[PinnedSite, ...]) -> bool:
+    """Tells whether a component's pin can only name releases: where it stands, or where it is to stand."""
+    if sites:
+        return any(site.entry is not None and site.entry.kind in _RELEASES for site in sites)
+    return all(isinstance(site, RequirementSite) for site in component.sites)
+
+
+def _first_release(stack: Stack, component: Component, landed: tuple[Landed, ...]) -> Oid | None:
+    """Returns the commit of the oldest release that contains the changes; None where there is none yet."""
+    repository = stack.mirror(component).repository
+    holding = [
+        release
+        for release in stack.releases(component)
+        if all(contains(repository, commit=release.commit, ancestor=item.commit) for item in landed)
+    ]
+    oldest = min(holding, key=lambda release: release.version, default=None)
+    return oldest.commit if oldest is not None else None
+
+
 def _differs(site: PinnedSite, target: Target) -> bool:
     if site.entry is None or site.entry.kind is EntryKind.REV:
         return site.commit != target.commit
@@ -144,12 +169,12 @@ def _stuck(component: Component, sites: tuple[PinnedSite, ...], target: Target) 
         message = f"{component.name} is pinned in a way that cannot be moved to {target.version}"
         hint = "Move it by hand: it says more than the version, such as the hash of a file."
     following = [site for site, entry in entries if entry.kind is EntryKind.BRANCH]
-    if not stuck and len(following) == len(sites):
+    if not stuck and sites and len(following) == len(sites):
         # Beside another pin, a branch is left to follow by itself; alone, it would be a pin that did not move.
         stuck = [site for site in following if site.commit != target.commit]
         message = f"{component.name} is pinned by branch, which cannot name {target.commit.short}"
         hint = "Write a rev or a tag in its place, then run this again."
-    if not stuck:
+    if not stuck and not (target.version is None and _by_release(component, sites)):
         return None
     details = tuple(f"{site.place}:{site.line} {site.text}" for site in stuck)
     return Objection(kind=ObjectionKind.NOT_A_RELEASE, message=message, hint=hint, details=details)

@@ -1,5 +1,6 @@
 """Stages a landing: builds the candidate commit out of sight, with a lock that uv made for exactly that tree."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +17,9 @@ from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, scratch_commit,
 from pinctl.tools.lockfile import compare_locks, is_closed
 from pinctl.tools.places import scratch
 from pinctl.tools.toml_source import read_toml
+
+Judge = Callable[[Stack, BumpPlan, Oid], Objections | None]
+"""Judges what a bump makes: the commit that does it, but for the lock."""
 
 
 def dirty_target_files(stack: Stack) -> Objection | None:
@@ -39,12 +43,14 @@ def dirty_target_files(stack: Stack) -> Objection | None:
     )
 
 
-def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
+def stage(stack: Stack, bump: BumpPlan, *, judge: Judge | None = None) -> Staged | Objections:
     """Builds the candidate commit of a bump.
 
     Args:
         stack: the opened stack.
         bump: what is to be done.
+        judge: finds what is wrong with it, once it is composed: what a person must settle first is said first, and
+            not hidden by a lock that cannot be made, maybe for that very reason.
 
     Returns:
         The candidate, which no ref names; or what is in the way.
@@ -56,6 +62,9 @@ def stage(stack: Stack, bump: BumpPlan) -> Staged | Objections:
     if isinstance(composed, Objections):
         return composed
     tree, diff = composed.tree, LockDiff()
+    refused = judge(stack, bump, scratch_commit(stack.repository, tree, parent=bump.tip)) if judge is not None else None
+    if refused is not None:
+        return refused
     excluded: tuple[str, ...] = ()
     path = stack.pins.superproject.lock
     if path is not None and stack.repository.blob_at(bump.tip, path) is not None:

@@ -4,6 +4,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
@@ -11,6 +12,7 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import Entry, EntryKind, Target
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, PinSite, RequirementSite, SourceSite
+from pinctl.tools.lockfile import read_lock
 from pinctl.tools.sources import exact_entries, source_entries
 from pinctl.tools.toml_source import TomlSource, read_toml
 
@@ -71,6 +73,22 @@ def site_of(stack: Stack, component: Component, entry: Entry) -> PinnedSite:
         entry=entry,
         unknown=None if commit is not None else unknown,
     )
+
+
+def locked_commit(stack: Stack, component: Component, revision: str) -> Oid | None:
+    """Finds the commit of the release that a lock has of a component which nothing pins yet, only a dependency brings.
+
+    Returns:
+        The commit; None where the lock has no version of it, or no tag names that.
+    """
+    path = stack.pins.superproject.lock
+    data = stack.repository.read(revision, path) if path is not None else None
+    if data is None or component.distribution is None:
+        return None
+    name = canonicalize_name(component.distribution)
+    packages = read_lock(data, first_party=(component.distribution,)).packages
+    versions = {package.version for package in packages if package.name == name and package.version is not None}
+    return _of_version(stack, component, Version(versions.pop())) if len(versions) == 1 else None
 
 
 def entries_of(component: Component, manifest: TomlSource) -> tuple[Entry, ...]:

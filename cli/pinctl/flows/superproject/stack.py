@@ -15,6 +15,7 @@ from pinctl.model.standing import Standing, StandingKind
 from pinctl.tools.git.checkout import lay_out
 from pinctl.tools.git.history import contains, difference, releases_in
 from pinctl.tools.git.mirror import Mirror
+from pinctl.tools.git.network import patience
 from pinctl.tools.git.refs import RemoteRefs, ask_remote, fetch_objects, local_ref
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.settings import access_environment
@@ -47,6 +48,7 @@ class Stack:
         self.pulls = dict(pulls or {})
         self.revision = revision
         self._mirrors: dict[str, Mirror] = {}
+        self._unreachable: dict[str, CouldNotFindOutError] = {}
         self._urls: dict[str, str] = {}
         self._versions: dict[Oid, Version | None] = {}
         self._remote: RemoteRefs | None = None
@@ -82,10 +84,17 @@ class Stack:
         """
         if component.name not in self._mirrors:
             url = self._url(component)
+            if url in self._unreachable:
+                raise self._unreachable[url]
             if self._access is None:
-                self._access = access_environment(self.repository)
+                self._access = {**access_environment(self.repository), **patience(self.repository)}
             pulls = self.pulls.get(component.name, ())
-            self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._access)
+            try:
+                self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._access)
+            except CouldNotFindOutError as error:
+                # Whoever asks next need not wait for it once more.
+                self._unreachable[url] = error
+                raise
         return self._mirrors[component.name]
 
     def branch(self, component: Component) -> str:

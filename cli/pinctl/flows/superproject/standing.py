@@ -1,6 +1,7 @@
 """Finds out how a commit stands to its branch: by ancestry and by content, never by version numbers."""
 
 import re
+from collections.abc import Mapping
 
 from pinctl.model.oid import Oid
 from pinctl.model.standing import Standing, StandingKind, Twin, TwinEvidence
@@ -130,32 +131,42 @@ def _same_tree(repository: Repository, head: Oid, candidates: tuple[LogEntry, ..
 
 
 def _same_patch(repository: Repository, base: Oid, head: Oid, tip: Oid) -> Twin | None:
-    """Compares patches, of the whole branch and of its last commit, with those commits that change the same paths.
+    """Compares patches, of the whole branch and of its single commits, with those commits that change the same paths.
 
     The paths cost no contents, which a partial clone would have to fetch.
     """
     changed = paths_by_commit(repository, f"{base}..{tip}")
-    length = int(repository.run("rev-list", "--count", f"{base}..{head}").text)
-    combined = TwinEvidence.SAME_PATCH if length == 1 else TwinEvidence.SAME_COMBINED_PATCH
-    wanted = [(base, combined)]
-    if length > 1 and _is_rebased(repository, head, tip):
-        wanted.append((repository.commit(f"{head}^"), TwinEvidence.SAME_PATCH))
-    for before, evidence in wanted:
-        paths = frozenset(changed_paths(repository, before=before, after=head))
-        patch = combined_patch_id(repository, before=before, after=head)
-        if patch is None:
-            # Nothing is in everything.
+    commits = repository.run("rev-list", "--reverse", "--no-merges", f"{tip}..{head}").text.split()
+    alone = len(commits) == 1 and repository.resolve(f"{head}^") == base
+    twin = _copy_of(repository, changed, before=base, after=head)
+    if twin is not None:
+        evidence = TwinEvidence.SAME_PATCH if alone else TwinEvidence.SAME_COMBINED_PATCH
+        return Twin(commit=twin, evidence=evidence)
+    if alone:
+        return None
+    # Rebased: every single commit is there as a copy, and the last one's copy has it all.
+    for commit in commits:
+        before = repository.resolve(f"{commit}^")
+        if before is not None and repository.tree_of(before) == repository.tree_of(commit):
             continue
-        for commit, its_paths in reversed(changed.items()):
-            if its_paths == paths and combined_patch_id(repository, before=f"{commit}^1", after=commit) == patch:
-                return Twin(commit=commit, evidence=evidence)
+        twin = _copy_of(repository, changed, before=before, after=commit) if before is not None else None
+        if twin is None:
+            return None
+    return Twin(commit=twin, evidence=TwinEvidence.SAME_PATCH) if twin is not None else None
+
+
+def _copy_of(repository: Repository, changed: Mapping[Oid, frozenset[str]], *, before: str, after: str) -> Oid | None:
+    """Returns the first of some commits that changes what lies between two others, and nothing else."""
+    paths = frozenset(changed_paths(repository, before=before, after=after))
+    if not paths:
+        # Nothing is in everything.
+        return None
+    candidates = [commit for commit, its_paths in changed.items() if its_paths == paths]
+    patch = combined_patch_id(repository, before=before, after=after) if candidates else None
+    for commit in reversed(candidates):
+        if combined_patch_id(repository, before=f"{commit}^1", after=commit) == patch:
+            return commit
     return None
-
-
-def _is_rebased(repository: Repository, head: Oid, tip: Oid) -> bool:
-    """Tells whether every single commit of the branch is on the other one as a copy."""
-    lines = repository.run("cherry", tip, head).text.splitlines()
-    return bool(lines) and all(line.startswith("-") for line in lines)
 
 
 def _forge_number(candidates: tuple[LogEntry, ...], pull: int | None) -> Twin | None:

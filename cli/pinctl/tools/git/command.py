@@ -21,6 +21,9 @@ _SETTINGS = (
     "-c", "init.defaultBranch=main",
 )  # fmt: skip
 
+# In GitPython's words; they name the whole command.
+_TIMED_OUT = "Timeout: the command "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
@@ -80,6 +83,8 @@ def run_git(
             raise CouldNotFindOutError(
                 "git cannot be run: it is not on PATH", hint="Install git 2.38 or newer."
             ) from error
+    if seconds is not None and status != 0 and stderr.startswith(_TIMED_OUT):
+        stderr = f"fatal: no answer in {seconds:g} seconds"
     completed = Completed(status=status, stdout=stdout or b"", stderr=stderr)
     if status not in accept:
         raise CouldNotFindOutError(f"`git {' '.join(_shown(arguments))}` failed in {cwd}: {_reason(completed)}")

@@ -1,5 +1,6 @@
 """Asks a repository how commits stand to each other."""
 
+import hashlib
 import re
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from pinctl.model.oid import Oid
 from pinctl.model.releases import Release, version_of_tag
 from pinctl.tools.git.repository import Repository
 
+_PERSON = re.compile(r"\s*(?P<name>[^<>]*[^<>\s])\s*<(?P<email>[^<>\s]+)>\s*")
 _NUMBERS = re.compile(r"(\(#\d+\)\s*)+$")
 
 
@@ -121,16 +123,29 @@ def brought_by(repository: Repository, *, commit: Oid, tip: Oid) -> Oid:
     return Oid(chain[-1]) if chain else commit
 
 
+def descendants(repository: Repository, *, ancestor: Oid, tip: Oid) -> frozenset[Oid]:
+    """Returns the commits of a tip's history that contain one of it, which is among them."""
+    output = repository.run("rev-list", "--ancestry-path", f"{ancestor}..{tip}").text
+    return frozenset((ancestor, *(Oid(line) for line in output.split())))
+
+
 def people(repository: Repository, *, since: Oid, until: Oid) -> tuple[Person, ...]:
-    """Returns the authors of the commits in a range, oldest first, each once."""
+    """Returns who wrote the commits in a range, oldest first, each once: authors, and those that trailers name."""
+    trailers = "%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x01)"
     output = repository.run(
-        "log", "--reverse", "-z", "--no-merges", "--format=%an%n%ae%n%ad", "--date=raw", f"{since}..{until}"
-    ).stdout
+        "log", "--reverse", "-z", "--no-merges", f"--format=%an%n%ae%n%ad%n{trailers}", "--date=raw",
+        f"{since}..{until}",
+    ).stdout  # fmt: skip
     found: dict[str, Person] = {}
     for record in output.decode("utf-8", "replace").split("\0"):
         if record:
-            name, email, date = record.split("\n")
-            found.setdefault(email, Person(name=name, email=email, date=date))
+            name, email, date, others = record.split("\n", 3)
+            found.setdefault(email.lower(), Person(name=name, email=email, date=date))
+            for match in map(_PERSON.fullmatch, others.split("\x01")):
+                if match is not None:
+                    found.setdefault(
+                        match["email"].lower(), Person(name=match["name"], email=match["email"], date=date)
+                    )
     return tuple(found.values())
 
 
@@ -165,10 +180,24 @@ def paths_by_commit(repository: Repository, revisions: str) -> dict[Oid, frozens
 
 
 def combined_patch_id(repository: Repository, *, before: str, after: str) -> str | None:
-    """Returns the patch-id of the whole difference between two commits; None for an empty one."""
-    patch = repository.run("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after).stdout
-    words = repository.run("patch-id", "--verbatim", stdin=patch).text.split()
-    return words[0] if words else None
+    """Returns what names the whole difference between two commits, wherever in their files it is; None for none.
+
+    It is what `git patch-id --verbatim` hashes, which git 2.38 does not have yet: white space counts, for in Python it
+    is the code. The ids of contents count where git does not show them, so that two changes of a binary file differ.
+    """
+    patch = repository.run(
+        "diff-tree", "-r", "-p", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", before, after
+    ).stdout
+    if not patch:
+        return None
+    kept: list[bytes] = []
+    for line in patch.split(b"\n"):
+        if line.startswith(b"--- ") and kept[-1].startswith(b"index "):
+            # What changes is shown below; the ids are of the rest of the file as well.
+            kept.pop()
+        # Where in the file it is does not count.
+        kept.append(b"@@" if line.startswith(b"@@ ") else line)
+    return hashlib.sha256(b"\n".join(kept)).hexdigest()
 
 
 def releases_in(

@@ -11,7 +11,8 @@ from filelock import FileLock
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import ABBREVIATED, FULL, Oid
 from pinctl.tools.git.command import run_git
-from pinctl.tools.git.refs import NETWORK_SECONDS, RemoteRefs, ask_remote, shown_url
+from pinctl.tools.git.network import SECONDS, TIMED_OUT, patience
+from pinctl.tools.git.refs import RemoteRefs, ask_remote, shown_url
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import cache_directory, scratch
 
@@ -118,7 +119,7 @@ class Mirror:
             return found
         fetched = self.repository.run(
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--", "origin", revision,
-            accept=(0, 1, 128), seconds=NETWORK_SECONDS,
+            accept=(0, 1, 128, TIMED_OUT), env=patience(self.repository), seconds=SECONDS,
         )  # fmt: skip
         if fetched.status != 0:
             # It refused the commit, or it does not answer any more: which of them, it says when it is asked once more.
@@ -181,7 +182,7 @@ def _fetch(repository: Repository, remote: RemoteRefs) -> bool:
     refspecs = "".join(f"+{name}:{name}\n" for name in changed).encode("utf-8", "surrogateescape")
     repository.run(
         "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--refmap=", "--stdin",
-        "origin", stdin=refspecs, seconds=NETWORK_SECONDS,
+        "origin", stdin=refspecs, env=patience(repository), seconds=SECONDS,
     )  # fmt: skip
     # Every fetch leaves a pack behind; git puts them together when there are many.
     repository.run("-c", "gc.auto=6700", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")

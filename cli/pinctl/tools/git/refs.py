@@ -6,9 +6,8 @@ from fnmatch import fnmatchcase
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
+from pinctl.tools.git.network import SECONDS, TIMED_OUT, patience
 from pinctl.tools.git.repository import Repository
-
-NETWORK_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +34,9 @@ def ask_remote(repository: Repository, remote: str, *patterns: str) -> RemoteRef
         CouldNotFindOutError: the remote does not answer.
     """
     completed = repository.run(
-        "ls-remote", "--symref", "--", remote, "HEAD", *patterns, accept=(0, 128), seconds=NETWORK_SECONDS
-    )
+        "ls-remote", "--symref", "--", remote, "HEAD", *patterns,
+        accept=(0, 128, TIMED_OUT), env=patience(repository), seconds=SECONDS,
+    )  # fmt: skip
     if completed.status != 0:
         raise CouldNotFindOutError(
             f"the remote {shown_url(remote)} does not answer: {_first_line(completed.stderr)}",
@@ -70,7 +70,7 @@ def fetch_objects(repository: Repository, remote: str, wanted: Iterable[str]) ->
         return
     completed = repository.run(
         "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--",
-        remote, *names, accept=(0, 1, 128), seconds=NETWORK_SECONDS,
+        remote, *names, accept=(0, 1, 128, TIMED_OUT), env=patience(repository), seconds=SECONDS,
     )  # fmt: skip
     if completed.status != 0:
         raise CouldNotFindOutError(
@@ -86,7 +86,7 @@ def deepened(repository: Repository, remote: str) -> Repository:
     """
     repository.run(
         "fetch", "--quiet", "--unshallow", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-        "--refmap=", "--", remote, "HEAD", seconds=NETWORK_SECONDS,
+        "--refmap=", "--", remote, "HEAD", env=patience(repository), seconds=SECONDS,
     )  # fmt: skip
     return Repository.open(repository.work_tree or repository.git_dir)
 
@@ -144,7 +144,7 @@ def push(repository: Repository, remote: str, *, name: str, commit: Oid, expecte
     completed = repository.run(
         "push", "--quiet", "--atomic", "--no-follow-tags", "--no-recurse-submodules",
         f"--force-with-lease={name}:{expected or ''}", "--", remote, f"{commit}:{name}",
-        accept=(0, 1, 128), seconds=NETWORK_SECONDS,
+        accept=(0, 1, 128, TIMED_OUT), env=patience(repository), seconds=SECONDS,
     )  # fmt: skip
     if completed.status != 0:
         raise RefMovedError(completed.stderr.strip())

@@ -13,6 +13,9 @@ FILE = ".gitmodules"
 
 _SYMLINK_MODE = "120000"
 
+_HEADER = re.compile(r'\s*\[(?:\s*submodule\s+"(?P<name>(?:[^"\\]|\\.)*)"\s*\]|.*?\])', re.IGNORECASE)
+_URL = re.compile(r"\s*url\s*=", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submodule:
@@ -45,7 +48,7 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
     if entry.mode == _SYMLINK_MODE:
         raise BadInputError(f"{FILE} is a symbolic link at {revision[:7]}, which could name any file of this machine")
     output = repository.run("config", "--blob", f"{revision}:{FILE}", "-z", "--list").stdout
-    lines = (repository.read(revision, FILE) or b"").decode("utf-8", "replace").splitlines()
+    lines = _url_lines(repository.read(revision, FILE) or b"")
     sections: dict[str, dict[str, str]] = {}
     for record in output.decode("utf-8", "surrogateescape").split("\0"):
         key, _, value = record.partition("\n")
@@ -57,9 +60,22 @@ def read_submodules(repository: Repository, revision: str) -> tuple[Submodule, .
         path, url = section.get("path"), section.get("url")
         if path and url:
             _refuse_hostile(name, path, url)
-            line = next((number for number, text in enumerate(lines, 1) if text.strip().endswith(url)), None)
+            line = lines.get(name)
             found.append(Submodule(name=name, path=path, url=url, branch=section.get("branch"), line=line))
     return tuple(found)
+
+
+def _url_lines(data: bytes) -> dict[str, int]:
+    """Returns the line of each section's last url, by name: several sections may have the same one."""
+    lines: dict[str, int] = {}
+    name = None
+    for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), 1):
+        header = _HEADER.match(line)
+        if header is not None:
+            name = re.sub(r"\\(.)", r"\1", header["name"]) if header["name"] is not None else None
+        if name is not None and _URL.match(line, header.end() if header is not None else 0):
+            lines[name] = number
+    return lines
 
 
 def resolve_urls(repository: Repository, submodules: tuple[Submodule, ...]) -> dict[str, str]:

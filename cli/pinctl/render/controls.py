@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.text import Text
 
+from pinctl.model.control import ControlResult, Outcome
 from pinctl.model.matrix import Cell, Matrix
-from pinctl.model.strictness import ControlResult, Outcome
 from pinctl.render.reports import printable
 
 

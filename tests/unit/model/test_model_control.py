@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pinctl.model.control import ControlResult, Outcome
 from pinctl.model.judgement import Decoded, judge_control
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
-from pinctl.model.strictness import ControlResult, Outcome
 
 SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=200)
 

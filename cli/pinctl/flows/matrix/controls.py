@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pinctl.model.control import ControlResult, Controls
 from pinctl.model.judgement import Decoded, judge_control
 from pinctl.model.matrix import CaseResult, Verdict
 from pinctl.model.plan import Probe
-from pinctl.model.strictness import ControlResult, Controls
 from pinctl.tools.probe import Body
 
 if TYPE_CHECKING:

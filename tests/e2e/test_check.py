@@ -71,7 +71,7 @@ def test_the_heads_of_pull_requests_are_told_from_the_commits_they_were_squashed
             "line": None,
             "message": f"{heads[name][:7]} is not on main; its content is there as {twins[name][:7]} "
             f"({evidence[name]}): pin that instead",
-            "fix": f"git update-index --cacheinfo 160000,{twins[name]},deps/{name}",
+            "fix": _fix(demo, git, name, twins[name], revision=f"origin/{SERVER_BRANCH}"),
         }
         for name in PINNED
     ]
@@ -132,7 +132,7 @@ def test_a_pin_that_went_to_a_side_branch(demo: Demo, pinctl: Pinctl, git: Git) 
     found = {finding["rule"]: finding for finding in findings if finding["rule"] in FIRST_RULES}
     assert sorted(found) == ["PIN001", "PIN003"]
     assert found["PIN001"]["message"] == f"{side[:7]} is diverged from main (1 ahead, 5 behind)"
-    assert found["PIN001"]["fix"] == f"git update-index --cacheinfo 160000,{tip},deps/verifiers"
+    assert found["PIN001"]["fix"] == _fix(demo, git, "verifiers", tip, revision="mine")
     assert found["PIN003"]["message"] == (
         f"the pin moved from {before[:7]} to {side[:7]}, which lacks 2 of its commits"
     )
@@ -232,6 +232,18 @@ def test_a_revision_that_is_not_there(demo: Demo, pinctl: Pinctl) -> None:
 
     assert (result.status, result.stdout) == (3, "")
     assert result.stderr.startswith("error: nothing names no commit in ")
+
+
+def _fix(demo: Demo, git: Git, name: str, commit: str, *, revision: str) -> str:
+    """Returns the command that sets a pin and its record, which was right for another commit."""
+    lines = git(demo.superproject, "show", f"{revision}:pins.toml").split("\n")
+    section = lines.index(f"[components.{name}]")
+    number = next(number for number in range(section, len(lines)) if lines[number].startswith("commit = ")) + 1
+    record = lines[number - 1].split('"')[1]
+    return (
+        f"git update-index --cacheinfo 160000,{commit},deps/{name} && "
+        f"sed -i '{number}s|{record}|{commit}|' pins.toml && git add pins.toml"
+    )
 
 
 def _checked(

@@ -109,7 +109,8 @@ _ALL = (
         code="MTX001",
         title="a certificate says that a needed cell is not ok",
         what=(
-            "Every cell that the states of a plan's declared order need must be ok in the certificate of the landing. "
+            "Every cell that the states of a plan's declared order need, or its contract's mode, must be ok in the "
+            "certificate of the landing. "
             "Nothing is run again: the certificate says what came of each cell, and what it was run on."
         ),
         why=(
@@ -123,8 +124,8 @@ _ALL = (
         code="MTX002",
         title="a certificate does not say what came of a needed cell",
         what=(
-            "Every cell that the states of a plan's declared order need must be in the certificate, run with the "
-            "client that is pinned."
+            "Every cell that the states of a plan's declared order need, or its contract's mode, must be in the "
+            "certificate, run with the client that is pinned."
         ),
         why=(
             "A cell that was not run, or whose environment could not be made, says nothing about the landing: could "

@@ -84,6 +84,22 @@ def test_a_gitlink_may_take_the_place_of_a_file_or_of_a_directory(repo: Repo) ->
     assert (found["file"], found["dir"], "dir/deep" in found) == (f"160000 {ONE}", f"160000 {TWO}", False)
 
 
+def test_nothing_can_be_put_below_a_file(repo: Repo) -> None:
+    opened = Repository.open(repo.directory)
+    with pytest.raises(CouldNotFindOutError, match="file is no directory"):
+        edit_tree(opened, opened.tree_of("HEAD"), [Edit.gitlink("file/lib", ONE)])
+    kept = edit_tree(opened, opened.tree_of("HEAD"), [Edit(path="file/lib", mode="100644", oid=None)])
+    assert kept == opened.tree_of("HEAD")
+
+
+def test_a_directory_that_an_edit_empties_is_gone(repo: Repo) -> None:
+    opened = Repository.open(repo.directory)
+    tree = edit_tree(opened, opened.tree_of("HEAD"), [Edit(path="dir/deep", mode="100644", oid=None)])
+    assert opened.entry_at(tree, "dir") is None
+    everything = [Edit(path=path, mode="100644", oid=None) for path in listing(repo, "HEAD")]
+    assert listing(repo, edit_tree(opened, opened.tree_of("HEAD"), everything)) == {}
+
+
 def test_an_edit_in_a_sha256_repository_is_one_of_its_own_ids(tmp_path: Path) -> None:
     made = Repo.make(tmp_path / "sha256", object_format="sha256")
     made.commit(files={"file": "1\n", "gone": "2\n"}, gitlinks={"deps/lib": "1" * 64})

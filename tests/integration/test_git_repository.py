@@ -282,3 +282,24 @@ def test_a_repository_that_is_forgotten_in_a_circle_leaves_no_process_behind(
         gc.collect()
     assert ([str(warning.message) for warning in caught], complaints) == ([], [])
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_gitlinks_are_found_however_deep_and_a_tree_that_is_not_there_is_no_empty_one(repo: Repo, git: Git) -> None:
+    pins = {"a": "1" * 40, "deep/er/lib": "2" * 40, "mit ü/lib": "3" * 40}
+    repo.commit(message="Pin", gitlinks=pins)
+    assert Repository.open(repo.directory).gitlinks("HEAD") == pins
+
+    tree = git(repo.directory, "rev-parse", "HEAD:deep")
+    (repo.directory / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    with pytest.raises(CouldNotFindOutError, match=f"the tree {tree[:7]} is not in"):
+        Repository.open(repo.directory).gitlinks("HEAD")
+
+
+def test_what_rests_on_objects_alone_is_asked_once(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Repository.open(repo.directory)
+    question = ("rev-list", "--count", repo.oid())
+    first = opened.known(*question)
+    monkeypatch.setattr(opened, "run", None)
+    assert (first.text, opened.known(*question)) == ("1", first)
+    assert opened.knows(*question)
+    assert not opened.knows("rev-list", "--count", "HEAD")

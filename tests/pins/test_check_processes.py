@@ -89,7 +89,7 @@ def test_it_starts_as_many_processes_with_40_submodules_as_with_2(
         commands.append(log.read())
     few, many = commands
     assert len(many) == len(few), "\n".join(many)
-    assert len(many) <= 15, "\n".join(many)
+    assert len(many) <= 9, "\n".join(many)
     assert not [line for line in many if any(word in line.split() for word in ASKING)]
 
 

@@ -19,7 +19,7 @@ from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import FloorMove
-from pinctl.tools.git.compose import FILE_MODE, Conflicts, Edit, edit_tree, merge_trees, write_blob
+from pinctl.tools.git.compose import FILE_MODE, Conflicts, Edit, edit_tree, merge_trees, write_blobs
 from pinctl.tools.git.history import contains, merge_base
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.manifest import raise_floors
@@ -130,12 +130,7 @@ def _settled(
     edits: list[Edit] = []
     floors: list[FloorMove] = []
     entries_moved: list[EntryMove] = []
-
-    def rewrite(path: str, data: bytes) -> None:
-        entry = repository.entry_at(tree, path)
-        if entry is not None and data != repository.read(tree, path):
-            edits.append(Edit(path=path, mode=entry.mode, oid=write_blob(repository, data)))
-
+    rewritten: dict[str, bytes] = {}
     held = (path for path in owned.gitlinks if repository.entry_at(tree, path) is not None)
     edits += [Edit.gitlink(path, owned.gitlinks[path]) for path in held]
     for path in owned.manifests:
@@ -147,15 +142,24 @@ def _settled(
             raised, floor_moves = raise_floors(read_toml(Path(path), moved_data), owned.floors)
             entries_moved += entry_moves
             floors += floor_moves
-            rewrite(path, raised)
+            rewritten[path] = raised
     if owned.pins_path is not None and repository.blob_at(tree, owned.pins_path) is not None:
-        rewrite(owned.pins_path, _recorded(repository, tree, owned.pins_path, owned))
+        rewritten[owned.pins_path] = _recorded(repository, tree, owned.pins_path, owned)
+    edits += _rewrites(repository, tree, rewritten)
     if owned.lock is not None:
         path, contents = owned.lock
         entry = repository.entry_at(tree, path)
         if contents is not None or entry is not None:
             edits.append(Edit(path=path, mode=entry.mode if entry is not None else FILE_MODE, oid=contents))
     return edit_tree(repository, tree, edits), tuple(floors), tuple(entries_moved)
+
+
+def _rewrites(repository: Repository, tree: Oid, files: Mapping[str, bytes]) -> tuple[Edit, ...]:
+    """Stores those of some files of a tree that are not as they were, and returns the edits that put them there."""
+    changed = {path: data for path, data in files.items() if data != repository.read(tree, path)}
+    entries = (repository.entry_at(tree, path) for path in changed)
+    stored = zip(entries, write_blobs(repository, *changed.values()), strict=True)
+    return tuple(Edit(path=entry.path, mode=entry.mode, oid=oid) for entry, oid in stored if entry is not None)
 
 
 def _recorded(repository: Repository, tree: Oid, path: str, owned: _Owned) -> bytes:

@@ -43,7 +43,12 @@ class Conflicts:
 
 def write_blob(repository: Repository, contents: bytes) -> Oid:
     """Stores a file's contents and returns their id."""
-    return repository.storage.store("blob", contents)
+    return write_blobs(repository, contents)[0]
+
+
+def write_blobs(repository: Repository, *contents: bytes) -> tuple[Oid, ...]:
+    """Stores the contents of some files and returns their ids."""
+    return repository.storage.store("blob", *contents) if contents else ()
 
 
 def edit_tree(repository: Repository, tree: str, edits: Iterable[Edit]) -> Oid:
@@ -154,7 +159,8 @@ def commit_tree(repository: Repository, tree: Oid, *, parent: Oid, message: str,
 def _scratch_commit(repository: Repository, tree: Oid, *parents: Oid) -> Oid:
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
     lines += [f"{role} pinctl <pinctl@localhost> 0 +0000" for role in ("author", "committer")]
-    return repository.storage.store("commit", "\n".join((*lines, "", "scratch", "")).encode())
+    (oid,) = repository.storage.store("commit", "\n".join((*lines, "", "scratch", "")).encode())
+    return oid
 
 
 def scratch_commit(repository: Repository, tree: Oid, *, parent: Oid) -> Oid:

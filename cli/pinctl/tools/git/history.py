@@ -60,6 +60,9 @@ def merge_base(repository: Repository, one: Oid, other: Oid) -> Oid | None:
     """
     if one == other:
         return one
+    for commit, ancestor in ((one, other), (other, one)):
+        if repository.knows("merge-base", "--is-ancestor", ancestor, commit):
+            return ancestor
     completed = repository.known("merge-base", one, other, accept=(0, 1))
     if completed.status != 0 and repository.shallow:
         raise _too_shallow(repository, f"where {one[:7]} and {other[:7]} have gone apart")

@@ -94,13 +94,16 @@ class ObjectWriter:
         self._lock = threading.Lock()
         self._processes: dict[str, git.Git.AutoInterrupt] = {}
 
-    def store(self, kind: str, contents: bytes) -> Oid:
-        """Stores a blob or a commit by its bytes."""
+    def store(self, kind: str, *contents: bytes) -> tuple[Oid, ...]:
+        """Stores blobs or commits by their bytes, and returns their ids."""
+        command = ("hash-object", "-w", "--no-filters", "-t", kind, "--stdin-paths")
         with self._lock, scratch() as directory:
             path = directory / kind
-            path.write_bytes(contents)
-            command = ("hash-object", "-w", "--no-filters", "-t", kind, "--stdin-paths")
-            return self._answer(command, f"{path}\n".encode("utf-8", "surrogateescape"))
+            found = []
+            for data in contents:
+                path.write_bytes(data)
+                found.append(self._answer(command, f"{path}\n".encode("utf-8", "surrogateescape")))
+            return tuple(found)
 
     def store_tree(self, entries: Iterable[TreeEntry]) -> Oid:
         """Stores a tree of entries, each with its name for a path; what they name need not be here."""

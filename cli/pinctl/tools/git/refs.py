@@ -93,8 +93,7 @@ def deepened(repository: Repository, remote: str) -> Repository:
 
 def local_ref(repository: Repository, name: str) -> Oid | None:
     """Returns the id a ref has here; None where there is no such ref."""
-    completed = repository.run("rev-parse", "--verify", "--quiet", name, accept=(0, 1))
-    return Oid(completed.text) if completed.status == 0 else None
+    return repository.id_of(name)
 
 
 def checked_out_branches(repository: Repository) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Opens a repository, and answers what it holds at a revision."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,10 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.command import Completed, run_git
 from pinctl.tools.git.objects import GITLINK_MODE, TREE_MODE, ObjectReader, ObjectWriter, TreeEntry
+
+_NO_FILES = frozenset({GITLINK_MODE.encode(), TREE_MODE.encode()})
+_ROWS = {length: re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % (length // 2), re.DOTALL) for length in (40, 64)}
+"""The entries of a tree as git stores it, mode, name and id, by the length of ids as they are written."""
 
 OLDEST_GIT = (2, 38)
 """The first release with `git merge-tree --write-tree`."""
@@ -112,9 +117,19 @@ class Repository:
             self._known[arguments] = self.run(*arguments, accept=accept)
         return self._known[arguments]
 
+    def knows(self, *arguments: str) -> bool:
+        """Tells whether a command has been run in this run, and has answered yes."""
+        completed = self._known.get(arguments)
+        return completed is not None and completed.status == 0
+
     def resolve(self, revision: str) -> Oid | None:
         """Returns the commit that a revision names; None where it names none."""
         found = self._objects.info(f"{revision}^{{commit}}")
+        return found[0] if found is not None else None
+
+    def id_of(self, name: str) -> Oid | None:
+        """Returns the id of the object that a ref or another name stands for, not peeled; None where there is none."""
+        found = self._objects.info(name)
         return found[0] if found is not None else None
 
     def kind_of(self, name: str) -> str | None:
@@ -174,10 +189,7 @@ class Repository:
 
     def gitlinks(self, revision: str) -> dict[str, Oid]:
         """Returns the gitlinks of a revision's tree, by path."""
-        tree = self.tree_of(revision)
-        if tree not in self._gitlinks:
-            self._gitlinks[tree] = self._list_gitlinks(tree)
-        return dict(self._gitlinks[tree])
+        return dict(self._gitlinks_below(self.tree_of(revision)))
 
     def gitlink_at(self, revision: str, path: str) -> Oid | None:
         """Returns the gitlink at one path of a revision; None where there is none."""
@@ -193,12 +205,8 @@ class Repository:
     def children(self, revision: str, directory: str = "") -> Iterator[TreeEntry]:
         """Lists the entries of a revision's tree, or of one directory in it, each with its name for a path."""
         data = self._contents("tree", f"{revision}^{{tree}}" if not directory else f"{revision}:{directory}")
-        size = len(self.tree_of(revision)) // 2
-        while data:
-            head, _, rest = data.partition(b"\0")
-            mode, _, name = head.decode("utf-8", "surrogateescape").partition(" ")
-            yield TreeEntry(mode=mode, oid=Oid(rest[:size].hex()), path=name)
-            data = rest[size:]
+        for mode, name, oid in _ROWS[len(self.tree_of(revision))].findall(data or b""):
+            yield TreeEntry(mode=mode.decode(), oid=Oid(oid.hex()), path=name.decode("utf-8", "surrogateescape"))
 
     def _contents(self, kind: str, name: str) -> bytes | None:
         """Returns an object's bytes; those that a partial clone lacks are fetched."""
@@ -216,8 +224,24 @@ class Repository:
             self._partial = found.status == 0
         return self._partial
 
-    def _list_gitlinks(self, revision: str) -> dict[str, Oid]:
-        return {entry.path: entry.oid for entry in self.entries(revision) if entry.mode == GITLINK_MODE}
+    def _gitlinks_below(self, tree: Oid) -> dict[str, Oid]:
+        """Walks a tree; what it shares with one that was walked before is not walked again."""
+        if tree not in self._gitlinks:
+            found: dict[str, Oid] = {}
+            data = self._contents("tree", tree)
+            if data is None:
+                raise CouldNotFindOutError(f"the tree {tree[:7]} is not in {self.work_tree or self.git_dir}")
+            for mode, name, oid in _ROWS[len(tree)].findall(data):
+                if mode not in _NO_FILES:
+                    continue
+                path = name.decode("utf-8", "surrogateescape")
+                if mode == GITLINK_MODE.encode():
+                    found[path] = Oid(oid.hex())
+                else:
+                    below = self._gitlinks_below(Oid(oid.hex()))
+                    found |= {f"{path}/{rest}": pin for rest, pin in below.items()}
+            self._gitlinks[tree] = found
+        return self._gitlinks[tree]
 
     def config(self, key: str) -> str | None:
         """Returns the value of a configuration key; None where it is not set."""

@@ -100,7 +100,7 @@ def test_killed_at_any_step_nothing_is_half_done_and_the_next_run_lands(
     "words",
     [
         ("ls-remote", "fetch", "read-tree", "lock", "venv", "commit-tree"),
-        ("patch-id", "mktree", "merge-tree", "pip", "-I", "update-ref"),
+        ("diff-tree", "mktree", "merge-tree", "pip", "-I", "update-ref"),
         tuple(str(number) for number in range(3, 90, 21)),
     ],
     ids=["some", "others", "numbers"],

@@ -72,7 +72,7 @@ def test_b2_a_floor_in_another_package_is_in_the_lock_and_rises_with_it(tmp_path
     assert checked(pinctl, repo, "--base", "main", "--head", LANDING).answer() == (0, [])
 
 
-def test_b2_below_such_a_floor_there_is_no_lock_and_no_bump(tmp_path: Path, pinctl: Pinctl) -> None:
+def test_b2_below_such_a_floor_there_is_no_bump_and_no_lock_is_tried(tmp_path: Path, pinctl: Pinctl) -> None:
     rig = UvRig(top=tmp_path)
     rig.third_party("third", "1.0")
     rig.library("lib", "0.1.0", "0.9.0")
@@ -81,8 +81,8 @@ def test_b2_below_such_a_floor_there_is_no_lock_and_no_bump(tmp_path: Path, pinc
     with unchanged(repo.directory):
         (found,) = refusals(pinctl, repo, "bump", "lib@v0.1.0", "--rollback", "it leaks")
 
-    assert found["kind"] == "lock"
-    assert any("lib>=0.9" in line for line in found["details"])
+    assert found["kind"] == "rule"
+    assert found["message"].startswith("FLR001 packages/configs/pyproject.toml: lib>=0.9 is above 0.1.0")
 
 
 def test_b3_floors_of_one_component_in_three_places_are_listed_and_rise_together(

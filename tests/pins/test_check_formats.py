@@ -207,6 +207,7 @@ def test_without_findings_each_format_says_what_was_judged(
                 "head": repo.oid("pr"),
                 "source": "the command line",
                 "judged": ["1 of 1 pins that moved"],
+                "defaults": ["lib by main, that its remote's HEAD names"],
                 "findings": [],
             }
         case _:

@@ -74,6 +74,8 @@ def test_the_first_commit_is_judged_whole(tmp_path: Path, pinctl: Pinctl) -> Non
 
     assert found.answer() == (1, [("PIN001", "deps/lib")])
     assert (found.data["base"], found.data["judged"]) == (None, ["1 of 1 pins"])
+    assert found.data["defaults"] == ["lib by main, that its remote's HEAD names"]
+    assert "no pins.toml: lib by main" in pinctl("--verbose", "check", cwd=repo.directory).stderr
 
 
 def test_all_judges_what_did_not_move_too(tmp_path: Path, pinctl: Pinctl) -> None:

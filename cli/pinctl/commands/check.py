@@ -72,6 +72,8 @@ def check(
         run_releases=run_releases,
     )
     findings = judge(open_stack(run.where), base=base, head=head, asked=asked, tell=run.output.progress)
+    for words in findings.defaults:
+        run.output.progress(f"no pins.toml: {words}")
     _print(run, findings, output_format, explain=explain)
     append_to_job_summary(run.output, as_markdown(findings))
     leave(findings.exit_status)

@@ -52,6 +52,7 @@ class Findings:
         source: where the range was taken from.
         items: the findings, waived ones too.
         judged: what was looked at, in words, for the reader who sees no finding.
+        defaults: what was taken where no pins.toml says it, in words.
     """
 
     base: str | None
@@ -59,6 +60,7 @@ class Findings:
     source: str
     items: tuple[Finding, ...]
     judged: tuple[str, ...]
+    defaults: tuple[str, ...] = ()
 
     @property
     def counting(self) -> tuple[Finding, ...]:

@@ -32,6 +32,7 @@ def findings_json(findings: Findings, *, explain: bool = False) -> dict[str, Any
         "head": findings.head,
         "source": findings.source,
         "judged": list(findings.judged),
+        "defaults": list(findings.defaults),
         "findings": [_finding_json(finding) for finding in findings.items],
     }
     if explain:

@@ -1,6 +1,7 @@
 """Judges a range by all rules."""
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,6 +85,7 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
         source=judged.source,
         items=tuple(_anchored(scope, finding) for finding in apply_waivers(scope, findings)),
         judged=_judged(scope),
+        defaults=tuple(_defaults(scope)),
     )
 
 
@@ -223,3 +225,15 @@ def _judged(scope: Scope) -> tuple[str, ...]:
         f"not {pin.component.name} ({pin.component.skip})" for pin in scope.moved if pin.component.skip is not None
     ]
     return tuple(words)
+
+
+def _defaults(scope: Scope) -> Iterator[str]:
+    """Says by which branches pins were judged where no pins.toml says it."""
+    if scope.stack.pins.path is not None:
+        return
+    moved = {pin.component.name: pin.component for pin in scope.moved if pin.component.skip is None}
+    for component in moved.values():
+        source = "that .gitmodules names" if component.branch is not None else "that its remote's HEAD names"
+        # Without a branch the findings say so.
+        with contextlib.suppress(CouldNotFindOutError):
+            yield f"{component.name} by {scope.stack.branch(component)}, {source}"

@@ -102,6 +102,15 @@ def plan_names(pins: Pins) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (pins.directory / DIRECTORY).glob("*.toml")))
 
 
+def read_plans(pins: Pins) -> tuple[LandingPlan, ...]:
+    """Reads all landing plans beside a pins.toml.
+
+    Raises:
+        BadFileError: one of them holds mistakes.
+    """
+    return tuple(read_plan(name, pins) for name in plan_names(pins))
+
+
 def read_plan(
     name: str, pins: Pins, *, data: bytes | None = None, is_file: Callable[[Path], bool] = Path.is_file
 ) -> LandingPlan:

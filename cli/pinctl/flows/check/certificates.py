@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.check.plans import is_brought
-from pinctl.flows.check.scope import Scope
+from pinctl.flows.check.scope import Scope, commits_of
 from pinctl.flows.proof.certify import certificate_path, inputs_in
 from pinctl.flows.staging.message import certificate_trailer, digest_of_certificate, heading_of_plan, is_landing
 from pinctl.model.certificate import Certificate
@@ -14,7 +14,6 @@ from pinctl.model.matrix import Verdict
 from pinctl.model.order import declared_needs
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.tools.certificate_file import read_certificate
-from pinctl.tools.git.history import log
 
 
 def certificate_findings(scope: Scope) -> Iterator[Finding]:
@@ -100,11 +99,7 @@ def _needed(
 
 def _named_digest(scope: Scope, plan: LandingPlan) -> str | None:
     """Returns the digest that the landing's own commit names, where the range still has that commit."""
-    base, head = scope.range.base, scope.range.head
-    messages = (
-        f"{entry.subject}\n\n{entry.body}"
-        for entry in log(scope.stack.repository, f"{base}..{head}", first_parent=False)
-    )
+    messages = (entry.message for entry in commits_of(scope))
     heading = heading_of_plan(plan.name)
     return next((certificate_trailer(message) for message in messages if is_landing(message, heading)), None)
 

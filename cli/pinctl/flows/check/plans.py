@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.records import pin_command
-from pinctl.flows.check.scope import MovedPin, Scope
+from pinctl.flows.check.scope import MovedPin, Scope, commits_of
 from pinctl.flows.staging.message import change_trailer
 from pinctl.flows.staging.resolve import find_companion
 from pinctl.flows.superproject.stack import Stack
@@ -45,7 +45,7 @@ class _OwnChange:
 
 def plan_findings(scope: Scope) -> Iterator[Finding]:
     """Judges every plan: PIN004 for the pins that moved, PIN008 for the changes that the range brings."""
-    entries = _entries(scope) if scope.plans else ()
+    entries = commits_of(scope) if scope.plans else ()
     for plan in scope.plans:
         try:
             yield from _lost_changes(scope, plan)
@@ -192,13 +192,6 @@ def _on_target(stack: Stack, change: Change, tip: Oid) -> Oid | None:
     if named is None and change.pull is not None:
         named = commit_naming_pull(stack.repository, tip=tip, pull=change.pull)
     return named
-
-
-def _entries(scope: Scope) -> tuple[LogEntry, ...]:
-    """Reads the range, once for all plans."""
-    base, head = scope.range.base, scope.range.head
-    revisions = ("-1", head) if base is None else (f"{base}..{head}",)
-    return log(scope.stack.repository, *revisions, first_parent=False)
 
 
 def _holding(scope: Scope, own: _OwnChange) -> frozenset[Oid]:

@@ -11,7 +11,7 @@ from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite
 from pinctl.model.plan import LandingPlan
 from pinctl.tools.git.compose import Conflicts, merge_commits, scratch_commit
-from pinctl.tools.git.history import changed_paths, merge_base
+from pinctl.tools.git.history import LogEntry, changed_paths, log, merge_base
 from pinctl.tools.git.submodules import Submodule, read_submodules
 from pinctl.tools.toml_source import TomlSource
 
@@ -242,6 +242,23 @@ def _former_path(
         if described is not None and submodule.url == described.url:
             return submodule.path
     return next((old for old, commit in gone.items() if commit == pin), None)
+
+
+def commits_of(scope: Scope) -> tuple[LogEntry, ...]:
+    """Returns the commits of the range, newest first; the head alone where there is nothing to compare with."""
+    base, head = scope.range.base, scope.range.head
+    revisions = ("-1", head) if base is None else (f"{base}..{head}",)
+    return log(scope.stack.repository, *revisions, first_parent=False)
+
+
+def named_in_trailers(scope: Scope, trailer: str) -> Iterator[tuple[str, str, LogEntry]]:
+    """Yields what trailers of the range name, the reason that they give for it, and the commit that has them."""
+    for entry in commits_of(scope) if scope.range.base is not None else ():
+        for line in entry.body.splitlines():
+            key, colon, text = line.partition(":")
+            name, _, reason = text.strip().partition(" ")
+            if colon and key == trailer and reason.strip():
+                yield name, reason.strip(), entry
 
 
 def component_at(stack: Stack, path: str, submodules: tuple[Submodule, ...]) -> Component:

@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.check.fixes import lock_command
 from pinctl.flows.check.plans import is_brought
-from pinctl.flows.check.scope import MovedPin, Scope
+from pinctl.flows.check.scope import MovedPin, Scope, named_in_trailers
 from pinctl.flows.superproject.sites import component_manifests
 from pinctl.model.finding import Finding, Level
 from pinctl.model.lock import Lock, LockChange, compare_packages
@@ -21,7 +21,7 @@ from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import admits, distribution_of, is_bare
 from pinctl.model.rule import LOCK_TRAILER
-from pinctl.tools.git.history import log, merge_base
+from pinctl.tools.git.history import merge_base
 from pinctl.tools.lockfile import read_lock
 from pinctl.tools.manifest import all_requirements
 from pinctl.tools.toml_source import TomlSource, read_toml
@@ -167,14 +167,7 @@ def _has_leave(scope: Scope) -> bool:
 
 def _named_in_trailers(scope: Scope) -> frozenset[str]:
     """Returns the packages that trailers of the range's commits give leave for."""
-    found: set[str] = set()
-    for entry in log(scope.stack.repository, f"{scope.range.base}..{scope.range.head}", first_parent=False):
-        for line in entry.body.splitlines():
-            name, colon, text = line.partition(":")
-            package, _, reason = text.strip().partition(" ")
-            if colon and name == LOCK_TRAILER and reason.strip():
-                found.add(canonicalize_name(package))
-    return frozenset(found)
+    return frozenset(canonicalize_name(package) for package, _, _ in named_in_trailers(scope, LOCK_TRAILER))
 
 
 def _asked_for(scope: Scope, locks: _Locks) -> frozenset[str] | None:

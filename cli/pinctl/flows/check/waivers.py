@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pinctl.flows.check.scope import Scope
+from pinctl.flows.check.scope import Scope, named_in_trailers
 from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.finding import Finding
 from pinctl.model.rule import ROLLBACK_TRAILER
 from pinctl.model.rules import RULES
-from pinctl.tools.git.history import log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +65,8 @@ def _waivers(scope: Scope) -> tuple[_Waiver, ...]:
 
 
 def _trailers(scope: Scope) -> tuple[_Waiver, ...]:
-    base, head = scope.range.base, scope.range.head
-    if base is None:
-        return ()
     codes = frozenset(rule.code for rule in RULES.values() if rule.trailer)
-    found = []
-    for entry in log(scope.stack.repository, f"{base}..{head}", first_parent=False):
-        for line in entry.body.splitlines():
-            name, colon, text = line.partition(":")
-            component, _, reason = text.strip().partition(" ")
-            if colon and name == ROLLBACK_TRAILER and component and reason.strip():
-                place = f"the trailer of {entry.commit.short}"
-                found.append(_Waiver(component=component, codes=codes, reason=reason.strip(), place=place))
-    return tuple(found)
+    return tuple(
+        _Waiver(component=component, codes=codes, reason=reason, place=f"the trailer of {entry.commit.short}")
+        for component, reason, entry in named_in_trailers(scope, ROLLBACK_TRAILER)
+    )

@@ -12,7 +12,7 @@ from pinctl.model.need import spared_matrix
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Code
 from pinctl.model.where import Where
-from pinctl.tools.plan_file import plan_names, read_plan
+from pinctl.tools.plan_file import read_plans
 
 
 def can_land(where: Where, spec: str, *, tell: Listener) -> PinAnswer:
@@ -36,7 +36,7 @@ def can_land(where: Where, spec: str, *, tell: Listener) -> PinAnswer:
     server = Code(component=stack.name, commit=bump.tip, name=bump.target)
     client = Code(component=component, commit=commit)
     matrices = []
-    for plan in (read_plan(plan_name, stack.pins) for plan_name in plan_names(stack.pins)):
+    for plan in read_plans(stack.pins):
         if plan.contract is not None and component in plan.contract.clients:
             tell(f"running {name} against the contract of {plan.name}")
             matrix = run_matrix(

@@ -19,13 +19,12 @@ from pinctl.model.progress import Listener
 from pinctl.model.where import Where
 from pinctl.tools import uv
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
-from pinctl.tools.plan_file import plan_names, read_plan
+from pinctl.tools.plan_file import read_plan, read_plans
 
 
 def plans(where: Where) -> tuple[LandingPlan, ...]:
     """Reads all landing plans."""
-    pins = require_pins(where)
-    return tuple(read_plan(name, pins) for name in plan_names(pins))
+    return read_plans(require_pins(where))
 
 
 def rehearse(

@@ -164,8 +164,7 @@ def _is_ours(stack: Stack, name: str, commit: Oid, heading: str) -> bool:
 
 
 def _message(stack: Stack, commit: Oid) -> str:
-    entry = log(stack.repository, "-1", commit)[0]
-    return f"{entry.subject}\n\n{entry.body}"
+    return log(stack.repository, "-1", commit)[0].message
 
 
 def _authors(stack: Stack, bump: BumpPlan) -> tuple[Person, ...]:

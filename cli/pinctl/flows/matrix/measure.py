@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields
-from pinctl.flows.matrix.recipes import recipe_of
+from pinctl.flows.matrix.recipes import obtain_code, recipe_of
 from pinctl.flows.matrix.selection import Selection
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import AFTER, BEFORE, Figures, Measured
@@ -182,12 +182,7 @@ def _pythons(selection: Selection, pairs: Pairs, tell: Listener) -> dict[Server 
     """Makes all environments before anything is measured."""
     stack, contract = selection.stack, selection.contract
     clients = tuple(dict.fromkeys(client for _, client in pairs))
-    if stack is not None:
-        # Before any thread starts: each remote is asked once.
-        for client in clients:
-            if isinstance(client, Code) and client.component != stack.name:
-                stack.obtain(stack.pins.components[client.component], client.commit)
-
+    obtain_code(stack, clients)
     probes: dict[Code | Release, Probe] = {
         server: contract.server for server in selection.servers if isinstance(server, Code)
     }

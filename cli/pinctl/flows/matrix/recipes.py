@@ -1,13 +1,27 @@
 """Says what the environment of a variant is made of: a release, or code at a commit."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.plan import Probe
-from pinctl.model.variant import Code, Release
+from pinctl.model.variant import Client, Code, Release
 from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
+
+
+def obtain_code(stack: Stack | None, clients: Iterable[Client]) -> None:
+    """Fetches the code of clients, before threads need it: so each remote is asked once.
+
+    Raises:
+        CouldNotFindOutError: no remote has it.
+    """
+    if stack is None:
+        return
+    for client in clients:
+        if isinstance(client, Code) and client.component != stack.name:
+            stack.obtain(stack.pins.components[client.component], client.commit)
 
 
 def recipe_of(stack: Stack | None, variant: Code | Release, probe: Probe) -> Recipe:

@@ -10,7 +10,7 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.matrix.asking import Sent, bodies_of, decoded_by
 from pinctl.flows.matrix.cases import Fields, judged, needed_fields, questions
 from pinctl.flows.matrix.controls import controls_for, told
-from pinctl.flows.matrix.recipes import recipe_of
+from pinctl.flows.matrix.recipes import obtain_code, recipe_of
 from pinctl.flows.matrix.steps import Clock, Steps
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.judgement import Decoded
@@ -79,11 +79,7 @@ def run_matrix(
         steps=Steps(tell, total=coded + len(servers) * len(clients)),
         clock=clock or Clock(),
     )
-    if stack is not None:
-        # Before any thread starts: each remote is asked once.
-        for client in clients:
-            if isinstance(client, Code) and client.component != stack.name:
-                stack.obtain(stack.pins.components[client.component], client.commit)
+    obtain_code(stack, clients)
     probes = (
         contract.server,
         *(contract.clients[client.component] for client in clients if not isinstance(client, Wire)),

@@ -1,6 +1,5 @@
 """Runs a part of a matrix, and joins the parts that several machines have run."""
 
-import hashlib
 import platform
 import sys
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from pinctl.model.need import spared_matrix
 from pinctl.model.progress import Listener
 from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated
 from pinctl.model.variant import Client, Code, Recorded, Server
+from pinctl.tools.answers import digest_of_file
 from pinctl.tools.recording import INDEX
 from pinctl.tools.shard_file import read_durations, read_shard, shard_paths, write_durations
 
@@ -154,10 +154,10 @@ def _inputs(selection: Selection) -> dict[str, str]:
         "pinctl": __version__,
         "Python": f"{platform.python_implementation()} {python}",
         "machine": f"{platform.system()} {platform.machine()}",
-        "plan file": _sha256(selection.plan.path),
+        "plan file": _hashed(selection.plan.path),
     }
     for name, probe in (("server", contract.server), *contract.clients.items()):
-        inputs[f"probe of {name}"] = _sha256(probe.path)
+        inputs[f"probe of {name}"] = _hashed(probe.path)
     for variant in (*selection.servers, *selection.clients):
         inputs[variant.label] = _identity(selection, variant)
     return inputs
@@ -171,13 +171,13 @@ def _identity(selection: Selection, variant: Server | Client) -> str:
             own = stack is not None and component == stack.name
             return f"tree {stack.repository.tree_of(commit)}" if stack is not None and own else f"commit {commit}"
         case Recorded(directory=directory):
-            return f"recording {_sha256(directory / INDEX)}"
+            return f"recording {_hashed(directory / INDEX)}"
         case _:
             return variant.label
 
 
-def _sha256(path: Path) -> str:
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+def _hashed(path: Path) -> str:
+    return f"sha256:{digest_of_file(path)}"
 
 
 def _unlike(one: Shard, other: Shard) -> list[str]:

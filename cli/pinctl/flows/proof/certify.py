@@ -18,7 +18,7 @@ from pinctl.model.oid import Oid
 from pinctl.model.order import OrderProof, declared_needs
 from pinctl.model.plan import Contract, LandingPlan, Probe
 from pinctl.model.variant import Code
-from pinctl.tools.answers import digest_of
+from pinctl.tools.answers import digest_of, digest_of_file
 from pinctl.tools.certificate_file import DIRECTORY, certificate_bytes, read_certificate
 from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, write_blob
 from pinctl.tools.plan_file import DIRECTORY as PLANS
@@ -62,10 +62,8 @@ def certify(
         plan=plan.name,
         parent=staged.bump.tip,
         inputs=Inputs(
-            plan=_sha256(plan.path.read_bytes()),
-            probes={
-                name: _sha256((plan.path.parent / name).read_bytes()) for name in _probes(plan.path.parent, contract)
-            },
+            plan=digest_of_file(plan.path),
+            probes={name: digest_of_file(plan.path.parent / name) for name in _probes(plan.path.parent, contract)},
             cases=_cases(contract),
             pins={
                 component.name: pins[component.name]
@@ -146,7 +144,7 @@ def inputs_in(stack: Stack, commit: Oid, plan: LandingPlan, contract: Contract, 
 
     def hashed(name: str) -> str:
         data = repository.read(commit, posixpath.normpath(f"{top}/{name}"))
-        return _sha256(data) if data is not None else "not there"
+        return hashlib.sha256(data).hexdigest() if data is not None else "not there"
 
     gitlinks = repository.gitlinks(commit)
     paths = {component.name: path for component, path in stack.gitlink_components()}
@@ -186,7 +184,3 @@ def _without(stack: Stack, tree: Oid, plan: str) -> Oid:
     if path is None or stack.repository.blob_at(tree, path) is None:
         return tree
     return edit_tree(stack.repository, tree, [Edit(path=path, mode=FILE_MODE, oid=None)])
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

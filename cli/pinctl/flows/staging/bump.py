@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.flows.staging.moves import Moves, Want, decide_moves
+from pinctl.flows.staging.moves import Want, decide_moves
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan, Objections
 from pinctl.model.oid import Oid
@@ -61,8 +61,8 @@ def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> B
             raise BadInputError(f"{component.name} is named twice")
         wants[component.name] = Want(commit=_wanted(stack, component, revision, release=how.release))
     moves = decide_moves(stack, tip, wants)
-    if not isinstance(moves, Moves):
-        return Objections(objections=moves)
+    if isinstance(moves, Objections):
+        return moves
     return BumpPlan(
         target=target,
         tip=tip,

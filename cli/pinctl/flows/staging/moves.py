@@ -11,7 +11,7 @@ from pinctl.flows.superproject.floors import floors_on, manifests_at
 from pinctl.flows.superproject.sites import PinnedSite, pinned_sites, target_of
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import EntryKind, Target, moved_text
-from pinctl.model.landing import Landed, Objection, ObjectionKind, PinMove
+from pinctl.model.landing import Landed, Objection, ObjectionKind, Objections, PinMove
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, FloorPolicy, RequirementSite
 from pinctl.model.releases import newest
@@ -53,7 +53,7 @@ class Moves:
     floors: Mapping[str, Version]
 
 
-def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | tuple[Objection, ...]:
+def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | Objections:
     """Decides how pins move from where a commit of the superproject has them.
 
     Args:
@@ -103,7 +103,9 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | t
             objections.append(floor)
         elif floor is not None:
             floors[name] = floor
-    return tuple(objections) or Moves(targets=targets, moves=tuple(moves), floors=floors)
+    if objections:
+        return Objections(objections=tuple(objections))
+    return Moves(targets=targets, moves=tuple(moves), floors=floors)
 
 
 def newest_of(stack: Stack, component: Component, landed: tuple[Landed, ...]) -> Oid:

@@ -2,7 +2,7 @@
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.staging.message import change_trailer
-from pinctl.flows.staging.moves import Moves, Want, decide_moves, newest_of
+from pinctl.flows.staging.moves import Want, decide_moves, newest_of
 from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.standing import find_revert, find_standing
 from pinctl.model.landing import BumpPlan, Landed, Objection, ObjectionKind, Objections, ToLand
@@ -69,8 +69,8 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
         component = stack.pins.components[name]
         wants[name] = Want(commit=newest_of(stack, component, ours), landed=ours, at_least=True)
     moves = decide_moves(stack, tip, wants)
-    if not isinstance(moves, Moves):
-        return Objections(objections=moves)
+    if isinstance(moves, Objections):
+        return moves
     return BumpPlan(
         target=target,
         tip=tip,

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.plan import LandingPlan
-from pinctl.tools.plan_file import DIRECTORY, plan_names, read_plan
+from pinctl.tools.plan_file import DIRECTORY, read_plan, read_plans
 
 
 def plans_at(stack: Stack, revision: str) -> tuple[LandingPlan, ...]:
@@ -17,7 +17,7 @@ def plans_at(stack: Stack, revision: str) -> tuple[LandingPlan, ...]:
     """
     path, top = pins_path_in(stack), stack.repository.work_tree
     if path is None or top is None:
-        return tuple(read_plan(name, stack.pins) for name in plan_names(stack.pins))
+        return read_plans(stack.pins)
     directory = PurePosixPath(path).parent / DIRECTORY
     files = {entry.path for entry in stack.repository.entries(revision)}
 

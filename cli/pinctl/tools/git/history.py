@@ -22,6 +22,11 @@ class LogEntry:
     subject: str
     body: str
 
+    @property
+    def message(self) -> str:
+        """Subject and body, as the commit has them."""
+        return f"{self.subject}\n\n{self.body}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.where import Where
 from pinctl.tools import uv
@@ -21,7 +22,7 @@ def stack_server(demo: Demo, revision: str, *, replay: bool) -> Iterator[str]:
     if not place.exists():
         stack = open_stack(Where(directory=demo.superproject))
         # It stays: the components are installed in the way in which prime-rl has them, editable.
-        source = stack.lay_out(stack.repository.commit(revision), place / "source")
+        source = lay_out_stack(stack, stack.repository.commit(revision), place / "source")
         uv.make_environment(place / "environment", python=Path(sys.executable))
         uv.install(place / "environment", [str(source)])
     script = Path(__file__).with_name("http_server.py")

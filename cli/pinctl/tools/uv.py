@@ -1,5 +1,6 @@
 """Runs uv: locks, and makes environments to run code in."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,55 +20,8 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, run
-from pinctl.tools.surroundings import needed_environment
 from pinctl.tools.toml_source import read_toml
-from pinctl.tools.uv_settings import own_settings
-
-# What a user's shell may hold that would change uv's answer, not just its speed or its access to the index.
-_ANSWER_CHANGING = frozenset(
-    {
-        "UV_BUILD_CONSTRAINT",
-        "UV_CONFIG_FILE",
-        "UV_CONSTRAINT",
-        "UV_DRY_RUN",
-        "UV_EXCLUDE",
-        "UV_EXCLUDE_NEWER",
-        "UV_EXCLUDE_NEWER_PACKAGE",
-        "UV_FORK_STRATEGY",
-        "UV_FROZEN",
-        "UV_INDEX_STRATEGY",
-        "UV_ISOLATED",
-        "UV_LOCKED",
-        "UV_NO_BINARY",
-        "UV_NO_BINARY_PACKAGE",
-        "UV_NO_BUILD",
-        "UV_NO_BUILD_ISOLATION",
-        "UV_NO_BUILD_PACKAGE",
-        "UV_NO_CONFIG",
-        "UV_NO_SOURCES",
-        "UV_NO_SOURCES_PACKAGE",
-        "UV_OVERRIDE",
-        "UV_PRERELEASE",
-        "UV_PRERELEASE_PACKAGE",
-        "UV_PREVIEW",
-        "UV_PREVIEW_FEATURES",
-        "UV_PROJECT",
-        "UV_PROJECT_ENVIRONMENT",
-        "UV_PYTHON",
-        "UV_REQUIRE_HASHES",
-        "UV_RESOLUTION",
-        "UV_SYSTEM_PYTHON",
-        "UV_TORCH_BACKEND",
-        "UV_UPGRADE",
-        "UV_WORKING_DIR",
-        "UV_WORKING_DIRECTORY",
-        # Versions that a component shall pretend to have, whatever its tags say.
-        "PBR_VERSION",
-        "PDM_BUILD_SCM_VERSION",
-        "UV_DYNAMIC_VERSIONING_BYPASS",
-    }
-)
-_PRETENDING = ("SETUPTOOLS_SCM_", "VCS_VERSIONING_", "POETRY_DYNAMIC_VERSIONING_")
+from pinctl.tools.uv_settings import inherited_environment, own_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,20 +156,6 @@ def uv_version() -> str:
     return f"uv {_version_of(_own_program())}"
 
 
-def inherited_environment() -> dict[str, str]:
-    """Returns what uv and build backends need of this process's environment, without what would change their answer."""
-    return {name: value for name, value in needed_environment().items() if not _changes_answers(name)}
-
-
-def neutralised() -> tuple[str, ...]:
-    """Returns the names of the variables of the user's environment that are kept from uv, since they change answers."""
-    return tuple(sorted(name for name in os.environ if _changes_answers(name)))
-
-
-def _changes_answers(name: str) -> bool:
-    return name in _ANSWER_CHANGING or name.startswith(_PRETENDING)
-
-
 def _program_for(project: Path) -> Path:
     """Returns the uv that a project's `required-version` asks for: our own, else the one on PATH.
 
@@ -256,12 +197,24 @@ def _required_version(project: Path) -> SpecifierSet | None:
 
 @cache
 def _version_of(program: Path) -> Version:
+    installed = _installed_version(program)
+    if installed is not None:
+        return installed
     ended = _run(program, Path.cwd(), "--version")
     words = ended.stdout.decode("utf-8", "replace").split()
     try:
         return Version(words[1])
     except (IndexError, InvalidVersion) as error:
         raise CouldNotFindOutError(f"{program} does not say which version it is") from error
+
+
+def _installed_version(program: Path) -> Version | None:
+    """Returns the version that was installed with a program, which costs no process; None where it came otherwise."""
+    with contextlib.suppress(metadata.PackageNotFoundError, FileNotFoundError):
+        found = metadata.distribution("uv")
+        if any(file.name == program.name and Path(file.locate()).samefile(program) for file in found.files or ()):
+            return Version(found.version)
+    return None
 
 
 def _own_program() -> Path:

@@ -11,7 +11,7 @@ import pytest
 import uv as installed
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
-from pinctl.tools import uv
+from pinctl.tools import uv, uv_settings
 from support.uv_rig import project, wheel
 
 OPTIONS = '[tool.uv]\nfind-links = ["wheels"]\nno-index = true\n'
@@ -201,7 +201,7 @@ def test_b23_no_variable_of_the_environment_changes_the_lock(directory: Path, mo
     assert uv.lock(directory) is None
 
     assert (directory / "uv.lock").read_bytes() == expected
-    assert uv.neutralised() == tuple(sorted(VARIABLES))
+    assert uv_settings.neutralised() == tuple(sorted(VARIABLES))
 
 
 @pytest.mark.parametrize(
@@ -255,10 +255,10 @@ def test_what_versions_are_pretended_is_kept_from_every_tool(monkeypatch: pytest
     for name in names:
         monkeypatch.setenv(name, "9.9.9")
     monkeypatch.setenv("UV_INDEX_URL", "https://mirror.example/simple")
-    environment = uv.inherited_environment()
+    environment = uv_settings.inherited_environment()
     assert not environment.keys() & {*names}
     assert environment["UV_INDEX_URL"] == "https://mirror.example/simple"
-    assert uv.neutralised() == tuple(sorted(names))
+    assert uv_settings.neutralised() == tuple(sorted(names))
 
 
 BACKEND = """

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.check.fixes import lock_command
 from pinctl.flows.check.scope import Scope
+from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.model.finding import Finding
 from pinctl.tools import uv
 from pinctl.tools.places import scratch
@@ -20,7 +21,7 @@ def lock_findings(scope: Scope) -> Iterator[Finding]:
     names = tuple(component.distribution or component.name for component, _ in stack.gitlink_components())
     try:
         with scratch() as directory:
-            top = stack.lay_out(scope.result, directory / stack.name)
+            top = lay_out_stack(stack, scope.result, directory / stack.name)
             project = top / Path(*PurePosixPath(lock).parts).parent
             refused = uv.lock(project, refresh=names, check=True)
     except CouldNotFindOutError as error:

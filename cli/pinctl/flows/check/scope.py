@@ -133,6 +133,7 @@ def scope_of(stack: Stack, judged: Range, asked: Asked, *, plans: tuple[LandingP
         for path, pin in gitlinks.items()
         if everything or before.get(path) != pin
     )
+    stack.ask(pin.component for pin in moved if pin.component.skip is None)
     touched = changed_paths(repository, before=base, after=result) if base is not None else ()
     entries: tuple[MovedPin | UnknownPin, ...] = ()
     if everything or not set(stack.pins.superproject.manifests).isdisjoint(touched):

@@ -17,9 +17,9 @@ from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
 from pinctl.model.plan import LandingPlan
 from pinctl.model.progress import Listener
 from pinctl.model.where import Where
-from pinctl.tools import uv
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
 from pinctl.tools.plan_file import read_plan, read_plans
+from pinctl.tools.uv_settings import neutralised
 
 
 def plans(where: Where) -> tuple[LandingPlan, ...]:
@@ -149,7 +149,7 @@ def _make(stack: Stack, bump: BumpPlan, *, tell: Listener) -> Landing | Objectio
     taken = branch_in_the_way(stack, branch_of(bump.name), heading_of(bump))
     if taken is not None:
         return Objections(objections=(taken,))
-    dropped = uv.neutralised()
+    dropped = neutralised()
     if dropped:
         tell(f"{', '.join(dropped)} of your environment would change the lock: not handed to uv")
     # From here on: whoever moves the branch meanwhile wins.

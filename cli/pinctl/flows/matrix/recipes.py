@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.plan import Probe
 from pinctl.model.variant import Client, Code, Release
@@ -57,7 +58,7 @@ def _recipe_of_code(stack: Stack | None, code: Code, probe: Probe) -> Recipe:
         identity: str = stack.repository.tree_of(code.commit)
 
         def write(directory: Path) -> Path:
-            return stack.lay_out(code.commit, directory)
+            return lay_out_stack(stack, code.commit, directory)
     else:
         component = stack.pins.components[code.component]
         repository = stack.mirror(component).repository

@@ -49,17 +49,22 @@ def resolve_bump(stack: Stack, specs: tuple[str, ...], *, how: BumpOptions) -> B
     rollback = None if how.rollback is None else " ".join(how.rollback.split())
     if rollback == "":
         raise BadInputError("--rollback wants a reason", hint="Whoever reads the commit later will want it too.")
-    target = how.onto or stack.target
-    tip = stack.target_tip(target)
-    wants: dict[str, Want] = {}
+    revisions: dict[str, str] = {}
     for spec in specs:
         name, at, revision = spec.partition("@")
         component = _component(stack, name)
         if at and not revision:
             raise BadInputError(f"{spec!r} names no revision", hint=f"Leave the @ away for the tip: {name}")
-        if component.name in wants:
+        if component.name in revisions:
             raise BadInputError(f"{component.name} is named twice")
-        wants[component.name] = Want(commit=_wanted(stack, component, revision, release=how.release))
+        revisions[component.name] = revision
+    stack.ask((stack.pins.components[name] for name in revisions), own=True)
+    target = how.onto or stack.target
+    tip = stack.target_tip(target)
+    wants = {
+        name: Want(commit=_wanted(stack, stack.pins.components[name], revision, release=how.release))
+        for name, revision in revisions.items()
+    }
     moves = decide_moves(stack, tip, wants)
     if isinstance(moves, Objections):
         return moves

@@ -44,6 +44,8 @@ def resolve(stack: Stack, plan: LandingPlan, *, onto: str | None) -> BumpPlan | 
     Raises:
         CouldNotFindOutError: a remote does not answer, a history is cut off, a branch is gone.
     """
+    names = dict.fromkeys((*(change.component for change in plan.changes), *plan.moving()))
+    stack.ask((stack.pins.components[name] for name in names if name != stack.name), own=True)
     target = onto or stack.target
     tip = stack.target_tip(target)
     landed: list[Landed] = []

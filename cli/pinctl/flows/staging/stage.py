@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from pinctl.flows.staging.compose import compose
 from pinctl.flows.staging.conflict import Explanation, explain, without_members
+from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
@@ -116,7 +117,7 @@ def _locked(stack: Stack, bump: BumpPlan, tree: Oid, path: str) -> _Locked | Obj
     moved = tuple(move.component.distribution or move.component.name for move in bump.moves)
     with scratch() as directory:
         commit = scratch_commit(stack.repository, tree, parent=bump.tip)
-        top = stack.lay_out(commit, directory / stack.name)
+        top = lay_out_stack(stack, commit, directory / stack.name)
         project = top / Path(*PurePosixPath(path).parts).parent
         refused = uv.lock(project, refresh=moved)
         excluded: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
 """Answers for the superproject and its components during one run, asking each remote once."""
 
-from collections.abc import Mapping
-from pathlib import Path
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from packaging.version import Version
 
@@ -9,10 +10,10 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.superproject.standing import find_standing
 from pinctl.model.landing import Staged
 from pinctl.model.oid import Oid
-from pinctl.model.pins import Component, GitlinkSite, Pins
+from pinctl.model.pins import Component, Pins
 from pinctl.model.releases import Release
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.at_once import at_once
 from pinctl.tools.git.history import contains, difference, releases_in
 from pinctl.tools.git.mirror import Mirror
 from pinctl.tools.git.network import patience
@@ -86,16 +87,33 @@ class Stack:
             url = self._url(component)
             if url in self._unreachable:
                 raise self._unreachable[url]
-            if self._access is None:
-                self._access = {**access_environment(self.repository), **patience(self.repository)}
             pulls = self.pulls.get(component.name, ())
             try:
-                self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._access)
+                self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._mirror_access())
             except CouldNotFindOutError as error:
                 # Whoever asks next need not wait for it once more.
                 self._unreachable[url] = error
                 raise
         return self._mirrors[component.name]
+
+    def ask(self, components: Iterable[Component], *, own: bool = False) -> None:
+        """Asks remotes at the same time, so that what follows need not wait for one after the other.
+
+        What one of them does not answer is said when it is needed.
+
+        Args:
+            components: those whose remotes are asked.
+            own: whether the superproject's remote is asked as well.
+        """
+        questions: list[Callable[[], object]] = [self._remote_refs] if own and self.has_remote else []
+        for component in components:
+            with contextlib.suppress(CouldNotFindOutError):
+                # Found out here: the threads share what is known of URLs.
+                self._url(component)
+                questions.append(partial(self.mirror, component))
+        if len(questions) > 1:
+            self._mirror_access()
+            at_once(partial(_ignoring_no_answer, question) for question in questions)
 
     def branch(self, component: Component) -> str:
         """Returns the name of the branch that a component's pins must be on.
@@ -233,27 +251,14 @@ class Stack:
         """Returns the id that a ref of the superproject has on its remote; None where it has no such ref."""
         return self._remote_refs().refs.get(name) if self.has_remote else None
 
-    def lay_out(self, commit: Oid, directory: Path) -> Path:
-        """Writes the files of a commit of the superproject, its submodules in place at the commit's own pins.
-
-        Returns:
-            The directory.
-        """
-        lay_out(self.repository, commit, directory)
-        gitlinks = self.repository.gitlinks(commit)
-        for submodule in read_submodules(self.repository, commit):
-            pin = gitlinks.get(submodule.path)
-            if pin is not None:
-                component = self.pins.at_gitlink(submodule.path) or Component(
-                    name=submodule.name, site=GitlinkSite(path=submodule.path), url=submodule.url
-                )
-                self.obtain(component, pin)
-                lay_out(self.mirror(component).repository, pin, directory / submodule.path)
-        return directory
-
     def difference(self, staged: Staged) -> str:
         """Returns what a staged commit changes, as a patch."""
         return difference(self.repository, before=staged.bump.tip, after=staged.tree)
+
+    def _mirror_access(self) -> dict[str, str]:
+        if self._access is None:
+            self._access = {**access_environment(self.repository), **patience(self.repository)}
+        return self._access
 
     def _url(self, component: Component) -> str:
         path = component.gitlink
@@ -286,3 +291,8 @@ class Stack:
         """Fetches the commit that a ref of the remote names, if it is not here; moves no ref."""
         if not self.repository.has_commit(commit):
             fetch_objects(self.repository, REMOTE, [name])
+
+
+def _ignoring_no_answer(question: Callable[[], object]) -> None:
+    with contextlib.suppress(CouldNotFindOutError):
+        question()

@@ -24,6 +24,7 @@ def survey(stack: Stack) -> Status:
     head = stack.repository.commit("HEAD")
     gitlinks = stack.repository.gitlinks(head)
     manifests = manifests_at(stack, head)
+    stack.ask(component for component in stack.pins.components.values() if component.skip is None)
     pins = [_pin(stack, component, gitlinks, manifests) for component in stack.pins.components.values()]
     declared = {pin.path for pin in pins if pin.kind == "gitlink"}
     undeclared = [path for path in gitlinks if path not in declared]

@@ -35,7 +35,9 @@ def lay_out(repository: Repository, commit: Oid, directory: Path, *, only: tuple
     """
     directory.mkdir(parents=True, exist_ok=True)
     git_dir = directory / ".git"
-    run_git(directory, "init", "--quiet", f"--object-format={'sha1' if len(commit) == SHA1_LENGTH else 'sha256'}")
+    object_format = "sha1" if len(commit) == SHA1_LENGTH else "sha256"
+    # Without a template: neither git's sample hooks nor what the user puts into new repositories belongs here.
+    run_git(directory, "init", "--quiet", "--template=", f"--object-format={object_format}")
     (git_dir / "objects" / "info" / "alternates").write_text(f"{_quoted(repository.common_dir / 'objects')}\n")
     shallow = repository.common_dir / "shallow"
     if shallow.exists():

@@ -36,7 +36,7 @@ def bump(
 
     Refuses what a check would refuse.
     """
-    from pinctl.flows.landing.land import bump_pins, rehearse_bump
+    from pinctl.flows.landing.bump import bump_pins, rehearse_bump
     from pinctl.flows.staging.bump import BumpOptions
     from pinctl.model.landing import Objections
     from pinctl.render.landing import landing_json, landing_text, print_objections, print_rehearsal

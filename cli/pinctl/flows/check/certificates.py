@@ -6,7 +6,7 @@ from pathlib import Path
 from pinctl.errors import BadFileError, CouldNotFindOutError
 from pinctl.flows.check.plans import is_brought
 from pinctl.flows.check.scope import Scope, commits_of
-from pinctl.flows.proof.certify import certificate_path, inputs_in
+from pinctl.flows.proof.certified import certificate_path, inputs_in
 from pinctl.flows.staging.message import certificate_trailer, digest_of_certificate, heading_of_plan, is_landing
 from pinctl.model.certificate import Certificate
 from pinctl.model.finding import Finding

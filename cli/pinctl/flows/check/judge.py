@@ -22,20 +22,15 @@ from pinctl.flows.superproject.plans import plans_at
 from pinctl.flows.superproject.sites import entries_of
 from pinctl.flows.superproject.stack import REMOTE, Stack
 from pinctl.flows.superproject.workspace import pins_path_in, stack_at
-from pinctl.model.finding import Finding, Findings, Level
-from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections
+from pinctl.model.finding import Finding, Findings
 from pinctl.model.oid import Oid
 from pinctl.model.progress import Listener, Step
-from pinctl.model.rules import RULES
 from pinctl.tools.ci import Announced, announced_range
 from pinctl.tools.git.compose import scratch_commit, staged_tree
 from pinctl.tools.git.history import contains
 from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
 from pinctl.tools.git.submodules import FILE
 from pinctl.tools.toml_source import read_toml
-
-_REFUSED = frozenset({"PIN001", "PIN002", "PIN003", "PIN004", "PIN005", "PIN006", "PIN008", "FLR001", "FLR005"})
-"""The rules that no landing and no bump may break."""
 
 _Family = Callable[[Scope], Iterable[Finding]]
 
@@ -87,42 +82,6 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
         judged=_judged(scope),
         defaults=tuple(_defaults(scope)),
     )
-
-
-def objections_to(stack: Stack, bump: BumpPlan, candidate: Oid) -> Objections | None:
-    """Finds what a check would refuse of a bump, before it is locked and published; None where there is nothing.
-
-    What pins.toml waives does not count.
-
-    The lock is left out: uv makes it for this very tree. So is what was wrong with other components before.
-
-    Args:
-        stack: the opened stack.
-        bump: what is to be done.
-        candidate: the commit that does it, but for the lock.
-    """
-    judged = Range(base=bump.tip, head=candidate, source="the candidate")
-    scope = scope_of(stack, judged, Asked(), plans=plans_at(stack, candidate))
-    rollback = bump.rollback is not None
-    findings = [
-        finding
-        for family in (pin_findings, plan_findings, floor_findings)
-        for finding in family(scope)
-        if finding.component in bump.targets
-        and finding.rule in _REFUSED
-        and finding.level is Level.ERROR
-        and not (rollback and RULES[finding.rule].trailer)
-    ]
-    findings = [item for item in apply_waivers(scope, findings) if item.waived is None and item.rule in _REFUSED]
-    objections = tuple(
-        Objection(
-            kind=ObjectionKind.UNKNOWN_CELL if finding.unknown else ObjectionKind.RULE,
-            message=f"{finding.rule} {finding.path}: {finding.message}",
-            hint=f"What that means: pinctl rule {finding.rule}",
-        )
-        for finding in findings
-    )
-    return Objections(objections=objections) if objections else None
 
 
 def find_range(stack: Stack, *, base: str | None, head: str | None) -> Range:

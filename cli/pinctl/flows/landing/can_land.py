@@ -1,6 +1,6 @@
 """Answers whether one pin may move to a commit, with everything else as it is."""
 
-from pinctl.flows.check.judge import objections_to
+from pinctl.flows.check.objections import objections_to
 from pinctl.flows.matrix.run import run_matrix
 from pinctl.flows.staging.bump import BumpOptions, resolve_bump
 from pinctl.flows.staging.resolve import pulls_of, waiting_constraints

@@ -3,23 +3,21 @@
 from dataclasses import replace
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.flows.check.judge import objections_to
-from pinctl.flows.landing.publish import branch_in_the_way, branch_of, existing_landing, publish, push, require_remote
+from pinctl.flows.landing.carry_out import carry_out, stage_judged
+from pinctl.flows.landing.publish import branch_in_the_way, branch_of
 from pinctl.flows.matrix.selection import contract_of
 from pinctl.flows.proof.prove import Evidence, gather, prove
-from pinctl.flows.staging.bump import BumpOptions, resolve_bump
-from pinctl.flows.staging.message import heading_of, heading_of_plan
+from pinctl.flows.staging.message import heading_of_plan
 from pinctl.flows.staging.resolve import pulls_of, resolve
 from pinctl.flows.staging.stage import dirty_target_files, stage
 from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import open_stack, require_pins
-from pinctl.model.landing import BumpPlan, Landing, Objections, Staged
+from pinctl.model.landing import Landing, Objections, Proven, Staged
 from pinctl.model.plan import LandingPlan
 from pinctl.model.progress import Listener
 from pinctl.model.where import Where
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
 from pinctl.tools.plan_file import read_plan, read_plans
-from pinctl.tools.uv_settings import neutralised
 
 
 def plans(where: Where) -> tuple[LandingPlan, ...]:
@@ -35,7 +33,7 @@ def rehearse(
     bump = resolve(stack, plan, onto=onto)
     if isinstance(bump, Objections):
         return stack, bump
-    return stack, _staged(stack, replace(bump, exclude_conflicting=exclude_conflicting))
+    return stack, stage_judged(stack, replace(bump, exclude_conflicting=exclude_conflicting))
 
 
 def land(
@@ -67,36 +65,12 @@ def land(
     if isinstance(bump, Objections):
         return bump
     bump = replace(bump, exclude_conflicting=exclude_conflicting)
-    return _carry_out(stack, bump, with_push=with_push, tell=tell)
 
+    def proof(staged: Staged) -> Proven | Objections:
+        tell("running the matrix")
+        return prove(stack, staged, tell=tell)
 
-def bump_pins(
-    where: Where, specs: tuple[str, ...], *, how: BumpOptions, with_push: bool, tell: Listener
-) -> Landing | Objections:
-    """Bumps pins without a plan: resolves, stages and publishes, as `land` does.
-
-    What a check would refuse is refused before anything is published.
-
-    Args:
-        where: where the user stands.
-        specs: components, by name or by path, each maybe with `@REVISION`.
-        how: where to, and what is allowed.
-        with_push: whether the branch is pushed as well.
-        tell: hears the progress.
-    """
-    stack = open_stack(where)
-    dirty = dirty_target_files(stack)
-    if dirty is not None:
-        return Objections(objections=(dirty,))
-    bump = resolve_bump(stack, specs, how=how)
-    return bump if isinstance(bump, Objections) else _carry_out(stack, bump, with_push=with_push, tell=tell)
-
-
-def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> tuple[Stack, Staged | Objections]:
-    """Stages a bump and stops there."""
-    stack = open_stack(where)
-    bump = resolve_bump(stack, specs, how=how)
-    return stack, bump if isinstance(bump, Objections) else _staged(stack, bump)
+    return carry_out(stack, bump, prove=proof, with_push=with_push, tell=tell)
 
 
 def examine(where: Where, name: str, *, onto: str | None, tell: Listener) -> Evidence | Objections:
@@ -134,34 +108,3 @@ def _open(where: Where, name: str) -> tuple[Stack, LandingPlan]:
     pins = require_pins(where)
     plan = read_plan(name, pins)
     return open_stack(where).with_pulls(pulls_of(plan)), plan
-
-
-def _carry_out(stack: Stack, bump: BumpPlan, *, with_push: bool, tell: Listener) -> Landing | Objections:
-    if with_push:
-        require_remote(stack)
-    landing = existing_landing(stack, bump) or _make(stack, bump, tell=tell)
-    if isinstance(landing, Objections) or not with_push or landing.branch != branch_of(bump.name):
-        return landing
-    return replace(landing, pushed=push(stack, landing, heading_of(bump)))
-
-
-def _make(stack: Stack, bump: BumpPlan, *, tell: Listener) -> Landing | Objections:
-    taken = branch_in_the_way(stack, branch_of(bump.name), heading_of(bump))
-    if taken is not None:
-        return Objections(objections=(taken,))
-    dropped = neutralised()
-    if dropped:
-        tell(f"{', '.join(dropped)} of your environment would change the lock: not handed to uv")
-    # From here on: whoever moves the branch meanwhile wins.
-    expected = local_ref(stack.repository, f"refs/heads/{branch_of(bump.name)}")
-    tell("composing the commit and its lock")
-    staged = _staged(stack, bump)
-    if isinstance(staged, Objections):
-        return staged
-    tell("running the matrix")
-    proven = prove(stack, staged, tell=tell)
-    return proven if isinstance(proven, Objections) else publish(stack, proven, expected=expected)
-
-
-def _staged(stack: Stack, bump: BumpPlan) -> Staged | Objections:
-    return stage(stack, bump, judge=objections_to)

@@ -1,7 +1,7 @@
 """Publishes a proven landing: one commit, and one ref moved from where it was expected to be."""
 
 from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
-from pinctl.flows.proof.certify import is_as_certified, with_certificate
+from pinctl.flows.proof.certified import is_as_certified, with_certificate
 from pinctl.flows.staging.compose import compose
 from pinctl.flows.staging.message import commit_message, is_landing, is_same_landing
 from pinctl.flows.superproject.stack import REMOTE, Stack

@@ -9,7 +9,7 @@ from pinctl.errors import ExitStatus
 from pinctl.model.landing import BumpPlan, Landed, Landing, Objections, PinMove, Staged, ToLand
 from pinctl.model.lock import LockDiff
 from pinctl.model.plan import LandingPlan
-from pinctl.render.order import constraint_json, constraint_words
+from pinctl.render.constraint import constraint_json, constraint_words
 from pinctl.render.output import Format, Output
 
 

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from pinctl.model.matrix import Cell, Verdict
 from pinctl.model.order import AnyOrder, Apart, OrderProof
-from pinctl.model.plan import Constraint
 from pinctl.model.walk import CounterExample
+from pinctl.render.constraint import constraint_json, constraint_words
 from pinctl.render.grid import STYLES
 from pinctl.render.matrix import cell_json
 
@@ -72,24 +72,6 @@ def order_json(proof: OrderProof) -> dict[str, Any]:
             for apart in proof.apart
         ],
     }
-
-
-def constraint_json(constraint: Constraint) -> dict[str, Any]:
-    """Returns a constraint with the names that its plan gives it."""
-    return {
-        "for": constraint.feature,
-        "together": list(constraint.together),
-        "cases": list(constraint.cases),
-        "fields": list(constraint.fields),
-    }
-
-
-def constraint_words(constraint: Constraint) -> str:
-    """Returns what a constraint asks for: `router replay needs server and router: case prefill-decode`."""
-    *others, last = constraint.together
-    cases = f"case {', '.join(constraint.cases)}" if constraint.cases else "every case"
-    fields = f", field {', '.join(constraint.fields)}" if constraint.fields else ""
-    return f"{constraint.feature} needs {', '.join(others)} and {last}: {cases}{fields}"
 
 
 def _example_json(example: CounterExample | None) -> dict[str, Any] | None:

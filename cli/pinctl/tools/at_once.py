@@ -1,7 +1,8 @@
 """Does several things at the same time that mostly wait: for a remote, for a process."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 _AT_ONCE = 8
@@ -18,3 +19,13 @@ def at_once(questions: Iterable[Callable[[], Answer]]) -> list[Answer]:
     """
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         return list(pool.map(lambda question: question(), questions))
+
+
+def begin(work: Callable[[], Answer]) -> "Future[Answer]":
+    """Begins something that is asked for later; what it raises is raised by whoever takes its result."""
+    return _workers().submit(work)
+
+
+@cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=_AT_ONCE)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -138,6 +139,9 @@ def _wait(process: subprocess.Popen[bytes], outputs: tuple[IO[bytes], ...], seco
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=min(left, _SECONDS_BETWEEN_LOOKS))
             return True
+        if not threading.main_thread().is_alive():
+            # The run has ended, maybe by Ctrl-C: nobody waits for this any more.
+            return False
         if any(os.fstat(output.fileno()).st_size > OUTPUT_LIMIT for output in outputs):
             return True
 

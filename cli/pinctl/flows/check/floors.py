@@ -24,15 +24,17 @@ def floor_findings(scope: Scope) -> Iterator[Finding]:
     moved = {pin.component.name for pin in scope.moved}
     touched = scope.sole or not scope.touched.isdisjoint(declared.manifests)
     manifests = manifests_at(scope.stack, scope.result)
+    judged = []
     for component in scope.stack.pins.components.values():
         bounded = bounds_among(floors_on(manifests, component), component)
-        sites = tuple(site for site in bounded if site.floor is not None)
         if not bounded or component.skip is not None or not (touched or component.name in moved):
             continue
         place = _pinned(scope, component, manifests)
-        if place is None:
-            continue
-        path, pin = place
+        if place is not None:
+            scope.stack.foresee_version(component, place[1])
+            judged.append((component, bounded, *place))
+    for component, bounded, path, pin in judged:
+        sites = tuple(site for site in bounded if site.floor is not None)
         version = None
         try:
             version = scope.stack.version(component, pin)

@@ -67,6 +67,8 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | O
     Raises:
         CouldNotFindOutError: a pin cannot be fetched, so whether it moves back cannot be told.
     """
+    for name, want in wants.items():
+        stack.foresee_version(stack.pins.components[name], want.commit)
     gitlinks = stack.repository.gitlinks(tip)
     manifests = manifests_at(stack, tip)
     targets: dict[str, Target] = {}

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from functools import partial
 
 from packaging.version import Version
@@ -13,7 +14,7 @@ from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, Pins
 from pinctl.model.releases import Release
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.at_once import at_once
+from pinctl.tools.at_once import at_once, begin
 from pinctl.tools.git.history import contains, difference, releases_in
 from pinctl.tools.git.mirror import Mirror
 from pinctl.tools.git.network import patience
@@ -51,7 +52,7 @@ class Stack:
         self._mirrors: dict[str, Mirror] = {}
         self._unreachable: dict[str, CouldNotFindOutError] = {}
         self._urls: dict[str, str] = {}
-        self._versions: dict[Oid, Version | None] = {}
+        self._versions: dict[Oid, Future[Version | None]] = {}
         self._remote: RemoteRefs | None = None
         self._access: dict[str, str] | None = None
 
@@ -178,11 +179,21 @@ class Stack:
             self.mirror(component).repository, commit, pattern=component.tags, exclude=component.exclude_tags
         )
 
+    def foresee_version(self, component: Component, commit: Oid) -> None:
+        """Begins to find out a version that is asked for later: a build backend takes its time.
+
+        What keeps it from being found out is said by `version`.
+        """
+        with contextlib.suppress(CouldNotFindOutError):
+            self._version(component, commit)
+
     def version(self, component: Component, commit: Oid) -> Version | None:
-        """Returns the version that a component has at a commit; None where it is no Python project."""
-        if commit not in self._versions:
-            self._versions[commit] = version_at(self.mirror(component).repository, self.obtain(component, commit))
-        return self._versions[commit]
+        """Returns the version that a component has at a commit; None where it is no Python project.
+
+        Raises:
+            CouldNotFindOutError: the commit cannot be fetched, or no version comes of it.
+        """
+        return self._version(component, commit).result()
 
     @property
     def target(self) -> str:
@@ -254,6 +265,12 @@ class Stack:
     def difference(self, staged: Staged) -> str:
         """Returns what a staged commit changes, as a patch."""
         return difference(self.repository, before=staged.bump.tip, after=staged.tree)
+
+    def _version(self, component: Component, commit: Oid) -> "Future[Version | None]":
+        if commit not in self._versions:
+            repository = self.mirror(component).repository
+            self._versions[commit] = begin(partial(version_at, repository, self.obtain(component, commit)))
+        return self._versions[commit]
 
     def _mirror_access(self) -> dict[str, str]:
         if self._access is None:

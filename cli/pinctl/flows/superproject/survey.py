@@ -25,6 +25,9 @@ def survey(stack: Stack) -> Status:
     gitlinks = stack.repository.gitlinks(head)
     manifests = manifests_at(stack, head)
     stack.ask(component for component in stack.pins.components.values() if component.skip is None)
+    for component, path in stack.gitlink_components():
+        if component.skip is None and path in gitlinks:
+            stack.foresee_version(component, gitlinks[path])
     pins = [_pin(stack, component, gitlinks, manifests) for component in stack.pins.components.values()]
     declared = {pin.path for pin in pins if pin.kind == "gitlink"}
     undeclared = [path for path in gitlinks if path not in declared]

@@ -24,6 +24,7 @@ from pinctl.errors import ExitStatus, PinctlError
 from pinctl.model.where import Where
 from pinctl.render.output import Output
 from pinctl.tools.git.surroundings import forget_inherited_repository
+from pinctl.tools.process import end_all
 
 app = typer.Typer(
     name="pinctl",
@@ -73,7 +74,10 @@ def main() -> None:
     # A run is short, and what it imports lives as long as it does: looking through that for garbage again and again
     # takes a tenth of the run, and finds none.
     gc.set_threshold(100_000, 20, 100)
-    sys.exit(int(run(sys.argv[1:])))
+    status = run(sys.argv[1:])
+    # Else Python would wait for them: a build backend that was asked for a version may work for long.
+    end_all()
+    sys.exit(int(status))
 
 
 def run(arguments: list[str]) -> int:

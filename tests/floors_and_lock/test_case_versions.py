@@ -7,9 +7,25 @@ import pytest
 from support import Git, Pinctl
 from support.rig import Repo, checked
 from support.snapshot import unchanged
-from support.uv_rig import HATCH, UvRig, answered, pins_of, project, text_of
+from support.uv_rig import HATCH, IN_TREE, UvRig, answered, pins_of, project, text_of
 
 LANDING = "landing/bump-lib"
+MEETING = """
+import pathlib, time
+
+def prepare_metadata_for_build_wheel(directory, config_settings=None):
+    place = pathlib.Path({place!r})
+    (place / {name!r}).touch()
+    deadline = time.monotonic() + 20
+    while not (place / {other!r}).exists():
+        assert time.monotonic() < deadline, "the other one was not asked at the same time"
+        time.sleep(0.01)
+    info = pathlib.Path(directory, "{name}-1.dist-info")
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\\nName: {name}\\nVersion: 1.1\\n")
+    return info.name
+"""
+"""A build backend that gives its version only while that of another component is asked as well."""
 WORDS = '["git", "describe", "--dirty", "--tags", "--long", "--match", "{}", "--exclude", "*dev*"]'
 
 
@@ -154,3 +170,28 @@ def test_what_the_environment_pretends_changes_neither_version_nor_floor(
 
     assert result.status == 0
     assert '"lib>=0.3.1.dev1"' in text_of(repo, LANDING)
+
+
+@pytest.mark.parametrize(
+    "words", [["status"], ["check", "--all"], ["bump", "--plan", "lib", "mid"]], ids=lambda it: it[0]
+)
+def test_the_versions_of_two_components_are_asked_of_their_backends_at_the_same_time(
+    tmp_path: Path, pinctl: Pinctl, words: list[str]
+) -> None:
+    rig = UvRig(top=tmp_path)
+    place = tmp_path / "place"
+    place.mkdir()
+    for name, other in (("lib", "mid"), ("mid", "lib")):
+        repo = rig.component(name, commits=0)
+        backend = MEETING.format(place=str(place), name=name, other=other)
+        files = {"pyproject.toml": project(name, None, more=IN_TREE), "_backend/pure_backend.py": backend}
+        repo.git("tag", "v1.0", repo.commit(message="First", files=files))
+        repo.commit(message="After", files={"file": "after"})
+    pins = {name: rig.components[name].oid("main~1" if words[0] == "bump" else "main") for name in ("lib", "mid")}
+    manifest = project("super", "0", requires=["lib>=1.0", "mid>=1.0"])
+    pins_toml = rig.pins_toml("lib", "mid", more={name: f'distribution = "{name}"\n' for name in pins})
+    superproject = rig.superproject(pins, files={"pyproject.toml": manifest, "pins.toml": pins_toml})
+
+    result = pinctl(*words, cwd=superproject.directory)
+
+    assert (result.status, result.stderr) == (0, "")

@@ -30,6 +30,8 @@ _STDERR_KEPT = 2**20
 _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_TO_END = 15.0
 
+_nobody_waits = threading.Event()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
@@ -103,6 +105,11 @@ def run(
         )
 
 
+def end_all() -> None:
+    """Ends what threads still run when nobody waits for it any more, as after Ctrl-C; nothing can be run afterwards."""
+    _nobody_waits.set()
+
+
 def _start_guard(
     theirs: socket.socket,
     command: Sequence[str | Path],
@@ -139,8 +146,7 @@ def _wait(process: subprocess.Popen[bytes], outputs: tuple[IO[bytes], ...], seco
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=min(left, _SECONDS_BETWEEN_LOOKS))
             return True
-        if not threading.main_thread().is_alive():
-            # The run has ended, maybe by Ctrl-C: nobody waits for this any more.
+        if _nobody_waits.is_set():
             return False
         if any(os.fstat(output.fileno()).st_size > OUTPUT_LIMIT for output in outputs):
             return True

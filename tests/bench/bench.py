@@ -102,10 +102,17 @@ def write_mask(encode: Callable[[SamplingMask], object], mask: SamplingMask) -> 
 
 
 def bench_bump(directory: Path, pinctl: Path) -> None:
-    """Compares a bump with what a release engineer would have to run for the lock alone."""
+    """Compares a bump with the lock alone, and with what a release engineer runs by hand, without checks."""
     build_demo(directory)
     superproject = directory / "prime-rl"
+    by_hand = directory / "by-hand"
     uv = Path(sys.executable).with_name("uv")
+    packages = ("--refresh-package", "verifiers", "--refresh-package", "renderers")
+    # git refuses submodules from directories of this machine without leave.
+    git = ("git", "-c", "protocol.file.allow=always", "-c", "user.name=Bench", "-c", "user.email=bench@example.org")
+    command(
+        *git, "clone", "--quiet", "--recurse-submodules", directory / "remotes" / "prime-rl.git", by_hand, cwd=directory
+    )()
     print("a bump of two components in the embedded stack (s)")
 
     def forget() -> None:
@@ -114,11 +121,20 @@ def bench_bump(directory: Path, pinctl: Path) -> None:
         )
         shutil.rmtree(Path(os.environ["XDG_CACHE_HOME"]) / "pinctl" / "answers", ignore_errors=True)
 
+    def go_back() -> None:
+        command("git", "reset", "--quiet", "--hard", "origin/main", cwd=by_hand)()
+        command("git", "submodule", "--quiet", "update", cwd=by_hand)()
+
+    def move_by_hand() -> None:
+        command(*git, "submodule", "--quiet", "update", "--remote", "deps/renderers", "deps/verifiers", cwd=by_hand)()
+        command(uv, "lock", *packages, cwd=by_hand)()
+        command(*git, "commit", "--quiet", "--all", "--message", "Bump", cwd=by_hand)()
+
     bump = median_seconds(command(pinctl, "bump", "renderers", "verifiers", cwd=superproject), before=forget)
-    lock = median_seconds(
-        command(uv, "lock", "--refresh-package", "verifiers", "--refresh-package", "renderers", cwd=superproject)
-    )
+    hand = median_seconds(move_by_hand, before=go_back)
+    lock = median_seconds(command(uv, "lock", *packages, cwd=superproject))
     start_up = median_seconds(command(pinctl, "--version", cwd=superproject))
+    show("pinctl bump", bump, "submodule update, lock, commit", hand)
     show("pinctl bump", bump, "uv lock alone", lock)
     show("pinctl --version (start-up)", start_up, "uv lock alone", lock)
 

@@ -61,10 +61,10 @@ main()
 STEPS = [
     ("pinctl.flows.landing.land.resolve", "before"),
     ("pinctl.flows.staging.stage.scratch_commit", "before"),
-    ("pinctl.tools.uv.lock", "before"),
-    ("pinctl.tools.uv.lock", "after"),
+    ("pinctl.tools.python.uv.lock", "before"),
+    ("pinctl.tools.python.uv.lock", "after"),
     ("pinctl.flows.matrix.asking.python_for", "before"),
-    ("pinctl.tools.environment._make", "after"),
+    ("pinctl.tools.python.environment._make", "after"),
     ("pinctl.flows.proof.prove.run_matrix", "before"),
     ("pinctl.flows.landing.publish.commit_tree", "before"),
     ("pinctl.flows.landing.publish.move_ref", "before"),

@@ -9,7 +9,7 @@ from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.tools.git.mirror import Mirror
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.versions import version_at
+from pinctl.tools.python.versions import version_at
 from support import Demo, Git
 from support.rig import Repo
 

@@ -6,7 +6,7 @@ import pytest
 
 from pinctl.errors import BadFileError
 from pinctl.flows.staging.conflict import without_members
-from pinctl.tools.toml_source import read_toml
+from pinctl.tools.toml.source import read_toml
 from support import Pinctl
 from support.rig import Repo, checked
 from support.snapshot import unchanged

@@ -15,9 +15,9 @@ from packaging.version import Version
 
 from pinctl.model.entry import Target
 from pinctl.model.oid import Oid
-from pinctl.tools.manifest import raise_floors
-from pinctl.tools.sources import exact_entries, move_entries, source_entries
-from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
+from pinctl.tools.python.manifest import raise_floors
+from pinctl.tools.python.sources import exact_entries, move_entries, source_entries
+from pinctl.tools.toml.source import KeyPath, TomlSource, read_toml
 
 MANIFESTS = sorted((Path(__file__).parent / "manifests").glob("*.toml"))
 SETTINGS = settings(

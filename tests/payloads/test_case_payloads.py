@@ -18,7 +18,7 @@ import pytest
 from pinctl.flows.matrix.cases import Fields, judged, questions
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Probe
-from pinctl.tools.probe import Body, ask_client
+from pinctl.tools.probes.probe import Body, ask_client
 from pinctl.wire.cases import CASES
 from pinctl.wire.forms import decode_field, encode_response
 from pinctl.wire.refusal import WireRefusal

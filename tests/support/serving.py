@@ -11,7 +11,7 @@ from pathlib import Path
 from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.where import Where
-from pinctl.tools import uv
+from pinctl.tools.python import uv
 from support import Demo
 
 

@@ -8,8 +8,8 @@ import pytest
 import typer.main
 
 from pinctl.app import app
-from pinctl.tools import pins_file, plan_file, plan_measure
-from pinctl.tools.declaration import Shape
+from pinctl.tools.files import pins_file, plan_file, plan_measure
+from pinctl.tools.files.declaration import Shape
 
 TOP = Path(__file__).parents[2]
 GROUP: Any = typer.main.get_command(app)

@@ -26,7 +26,7 @@ def rule(
     """Explain a rule: what it checks, why, how to fix what it finds, and how to waive it."""
     from pinctl.model.rules import RULES
     from pinctl.render.findings import rule_json, rules_markdown, rules_text
-    from pinctl.tools.declaration import nearest
+    from pinctl.tools.files.declaration import nearest
 
     output = invocation(context).output
     if code is not None and code.upper() not in RULES:

@@ -9,8 +9,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from pinctl.tools.answers import ANSWERS
-from pinctl.tools.environment import ENVIRONMENTS, READY
 from pinctl.tools.places import cache_directory
+from pinctl.tools.python.environment import ENVIRONMENTS, READY
 
 DAYS = 30
 """An environment or an answer that was not used for so long goes."""

@@ -27,7 +27,7 @@ from pinctl.model.pins import Component, GitlinkSite
 from pinctl.model.plan import Change, LandingPlan
 from pinctl.model.requirement import FloorMove, FloorSite
 from pinctl.model.walk import CounterExample
-from pinctl.tools.certificate_file import certificate_bytes
+from pinctl.tools.files.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 from support import Git
 

@@ -4,7 +4,7 @@ import pytest
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.lock import LockDiff
-from pinctl.tools.lockfile import compare_locks, is_closed
+from pinctl.tools.python.lockfile import compare_locks, is_closed
 
 LOCK = """\
 version = 1

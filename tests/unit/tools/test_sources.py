@@ -7,8 +7,8 @@ from packaging.version import Version
 
 from pinctl.model.entry import EntryKind, Target
 from pinctl.model.oid import Oid
-from pinctl.tools.sources import exact_entries, exact_version, move_entries, source_entries, version_of_url
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.python.sources import exact_entries, exact_version, move_entries, source_entries, version_of_url
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 COMMIT = Oid("97f480f1ad29f9b371a68aa297cef25c44489f9c")
 TARGET = Target(commit=COMMIT, tag="v0.2.3", version=Version("0.2.3"))

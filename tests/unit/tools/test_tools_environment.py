@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.tools.environment import Recipe, python_for
+from pinctl.tools.python.environment import Recipe, python_for
 
 BACKEND = Path(__file__).parents[3] / "cli" / "pinctl" / "demo" / "stack" / "_shared" / "pure_backend.py"
 

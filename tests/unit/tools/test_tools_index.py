@@ -7,8 +7,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from pinctl.errors import BadInputError, CouldNotFindOutError
-from pinctl.tools import index
-from pinctl.tools.index import releases_in_range
+from pinctl.tools.python import index
+from pinctl.tools.python.index import releases_in_range
 from support.uv_rig import WHEELS, wheel
 
 VERSIONS = ("0.9", "1.0", "1.1", "1.2rc1", "2.0", "2.0.post1", "3.0rc1", "3.0.dev1")

@@ -7,8 +7,8 @@ import pytest
 from packaging.version import Version
 
 from pinctl.model.requirement import FloorSite
-from pinctl.tools.manifest import all_requirements, floor_sites, raise_floors
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.python.manifest import all_requirements, floor_sites, raise_floors
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 MANIFESTS = Path(__file__).parent / "manifests"
 WHEEL = "https://example.org/flash_attn-2.8.3-cp312-cp312-linux_aarch64.whl"

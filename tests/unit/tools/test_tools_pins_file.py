@@ -14,7 +14,7 @@ from pinctl.model.pins import (
     SourceSite,
     SuperprojectDeclaration,
 )
-from pinctl.tools.pins_file import find_pins, read_pins
+from pinctl.tools.files.pins_file import find_pins, read_pins
 
 FILE = Path("/stack/pins.toml")
 POLICIES = "'keep', 'release', 'at-pin', 'required-change'"

@@ -6,7 +6,7 @@ import pytest
 
 from pinctl.errors import BadFileError
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
-from pinctl.tools.plan_file import read_plan
+from pinctl.tools.files.plan_file import read_plan
 
 PLAN = """\
 version = 1

@@ -8,7 +8,7 @@ from pinctl.errors import BadFileError, BadInputError, ExitStatus
 from pinctl.model.mode import Mode
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
-from pinctl.tools.plan_file import plan_names, read_plan
+from pinctl.tools.files.plan_file import plan_names, read_plan
 
 FULL = """\
 version = 1

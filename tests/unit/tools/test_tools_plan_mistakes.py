@@ -6,8 +6,8 @@ import pytest
 
 from pinctl.errors import BadFileError
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
-from pinctl.tools.declaration import nearest
-from pinctl.tools.plan_file import read_plan
+from pinctl.tools.files.declaration import nearest
+from pinctl.tools.files.plan_file import read_plan
 
 
 def pins_in(directory: Path) -> Pins:

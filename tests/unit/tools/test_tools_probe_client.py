@@ -9,7 +9,7 @@ import pytest
 
 from pinctl.model.judgement import Decoded
 from pinctl.model.plan import Probe
-from pinctl.tools.probe import ask_client
+from pinctl.tools.probes.probe import ask_client
 
 PYTHON = Path(sys.executable)
 Bodies = Mapping[str, tuple[str, Mapping[str, Any]]]

@@ -10,8 +10,9 @@ import pytest
 
 from pinctl.model.judgement import Decoded
 from pinctl.model.plan import Probe
-from pinctl.tools import probe_answers, process
-from pinctl.tools.probe import Body, ask_client, ask_server
+from pinctl.tools import process
+from pinctl.tools.probes import probe_answers
+from pinctl.tools.probes.probe import Body, ask_client, ask_server
 
 PYTHON = Path(sys.executable)
 

@@ -8,8 +8,8 @@ import pytest
 from pinctl.model.judgement import Decoded
 from pinctl.model.measure import Sample
 from pinctl.model.plan import Probe
-from pinctl.tools.probe import Body, measure_client, measure_server
-from pinctl.tools.probe_harness import timed, tracked
+from pinctl.tools.probes.probe import Body, measure_client, measure_server
+from pinctl.tools.probes.probe_harness import timed, tracked
 
 PYTHON = Path(sys.executable)
 

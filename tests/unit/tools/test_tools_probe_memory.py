@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pinctl.model.plan import Probe
-from pinctl.tools.probe import ask_client, ask_server
+from pinctl.tools.probes.probe import ask_client, ask_server
 
 PYTHON = Path(sys.executable)
 MEMORY = 128 * 2**20

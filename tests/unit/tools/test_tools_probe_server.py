@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pinctl.model.plan import Probe
-from pinctl.tools.probe import Body, ask_server
+from pinctl.tools.probes.probe import Body, ask_server
 
 PYTHON = Path(sys.executable)
 TRUTHS: list[dict[str, Any]] = [{"name": "one", "token_ids": [1]}, {"name": "two", "token_ids": [2, 3]}]

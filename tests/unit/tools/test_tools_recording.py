@@ -11,8 +11,8 @@ import pytest
 
 from pinctl.errors import BadFileError, BadInputError
 from pinctl.model.recording import BODY_LIMIT, Recording, Response
-from pinctl.tools import recording
-from pinctl.tools.recording import read_recording, require_place, require_recording, write_recording
+from pinctl.tools.files import recording
+from pinctl.tools.files.recording import read_recording, require_place, require_recording, write_recording
 from pinctl.wire.cases import CASES
 
 TRUTHS: dict[str, Any] = {name: CASES[name].truth() for name in ("greedy", "top-p", "empty")}

@@ -11,7 +11,7 @@ from pinctl.errors import BadFileError, BadInputError
 from pinctl.model.matrix import CaseResult, Cell, FieldResult, Verdict
 from pinctl.model.shard import Layout, Shard, ShardNumber
 from pinctl.render.shards import shard_json
-from pinctl.tools.shard_file import read_durations, read_shard, shard_paths, write_durations
+from pinctl.tools.files.shard_file import read_durations, read_shard, shard_paths, write_durations
 
 LAYOUT = Layout(
     plan="packed",

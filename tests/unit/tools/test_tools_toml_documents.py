@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pinctl.tools.toml_edit import replace_strings
-from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
+from pinctl.tools.toml.edit import replace_strings
+from pinctl.tools.toml.source import KeyPath, TomlSource, read_toml
 
 SETTINGS = settings(deadline=None, derandomize=True, database=None, max_examples=60)
 

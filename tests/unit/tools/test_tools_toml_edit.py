@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import BadFileError
-from pinctl.tools.toml_edit import replace_strings, set_string
-from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
+from pinctl.tools.toml.edit import replace_strings, set_string
+from pinctl.tools.toml.source import KeyPath, TomlSource, read_toml
 
 FILE = Path("pyproject.toml")
 FLOOR: KeyPath = ("project", "dependencies", 0)

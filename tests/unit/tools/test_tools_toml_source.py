@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pinctl.errors import BadFileError, ExitStatus, Mistake
-from pinctl.tools.toml_source import KeyPath, Place, TomlSource, dotted, read_toml
+from pinctl.tools.toml.source import KeyPath, Place, TomlSource, dotted, read_toml
 
 FILE = Path("pins.toml")
 

@@ -9,7 +9,7 @@ from filelock import FileLock
 
 from pinctl.tools import upkeep
 from pinctl.tools.answers import recall, remember
-from pinctl.tools.environment import READY
+from pinctl.tools.python.environment import READY
 from pinctl.tools.upkeep import DAYS, tidy
 
 DAY = 24 * 60 * 60

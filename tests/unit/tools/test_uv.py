@@ -11,7 +11,7 @@ import pytest
 import uv as installed
 
 from pinctl.errors import BadFileError, CouldNotFindOutError
-from pinctl.tools import uv, uv_settings
+from pinctl.tools.python import uv, uv_settings
 from support.uv_rig import project, wheel
 
 OPTIONS = '[tool.uv]\nfind-links = ["wheels"]\nno-index = true\n'

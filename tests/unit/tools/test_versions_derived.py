@@ -6,10 +6,10 @@ import pytest
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
-from pinctl.tools import versions
 from pinctl.tools.git.mirror import Mirror
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.versions import version_at
+from pinctl.tools.python import versions
+from pinctl.tools.python.versions import version_at
 from support.rig import Repo
 from support.uv_rig import BACKEND, IN_TREE, project
 

@@ -13,7 +13,7 @@ from pinctl.model.finding import Finding
 from pinctl.model.matrix import Verdict
 from pinctl.model.order import declared_needs
 from pinctl.model.plan import Contract, LandingPlan
-from pinctl.tools.certificate_file import read_certificate
+from pinctl.tools.files.certificate_file import read_certificate
 
 
 def certificate_findings(scope: Scope) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from pinctl.model.finding import Finding, Level
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.requirement import FloorSite, admitting, raised, with_floor
-from pinctl.tools.toml_source import TomlSource
+from pinctl.tools.toml.source import TomlSource
 
 _UNPUBLISHED = "Private :: Do Not Upload"
 

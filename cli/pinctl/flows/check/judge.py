@@ -30,7 +30,7 @@ from pinctl.tools.git.compose import scratch_commit, staged_tree
 from pinctl.tools.git.history import contains
 from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
 from pinctl.tools.git.submodules import FILE
-from pinctl.tools.toml_source import read_toml
+from pinctl.tools.toml.source import read_toml
 
 _Family = Callable[[Scope], Iterable[Finding]]
 

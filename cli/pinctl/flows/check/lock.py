@@ -8,8 +8,8 @@ from pinctl.flows.check.fixes import lock_command
 from pinctl.flows.check.scope import Scope
 from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.model.finding import Finding
-from pinctl.tools import uv
 from pinctl.tools.places import scratch
+from pinctl.tools.python import uv
 
 
 def lock_findings(scope: Scope) -> Iterator[Finding]:

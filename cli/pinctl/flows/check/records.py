@@ -12,7 +12,7 @@ from pinctl.model.entry import moved_text
 from pinctl.model.finding import Finding
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 
 def record_findings(scope: Scope, fixes: Mapping[str, str]) -> Iterator[Finding]:

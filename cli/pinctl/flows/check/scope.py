@@ -13,7 +13,7 @@ from pinctl.model.plan import LandingPlan
 from pinctl.tools.git.compose import Conflicts, merge_commits, scratch_commit
 from pinctl.tools.git.history import LogEntry, changed_paths, log, merge_base
 from pinctl.tools.git.submodules import Submodule, read_submodules
-from pinctl.tools.toml_source import TomlSource
+from pinctl.tools.toml.source import TomlSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,9 @@ from pinctl.model.pins import Component
 from pinctl.model.requirement import admits, distribution_of, is_bare
 from pinctl.model.rule import LOCK_TRAILER
 from pinctl.tools.git.history import merge_base
-from pinctl.tools.lockfile import read_lock
-from pinctl.tools.manifest import all_requirements
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.python.lockfile import read_lock
+from pinctl.tools.python.manifest import all_requirements
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 _MANIFEST = "pyproject.toml"
 

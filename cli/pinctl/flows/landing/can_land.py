@@ -12,7 +12,7 @@ from pinctl.model.need import spared_matrix
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Code
 from pinctl.model.where import Where
-from pinctl.tools.plan_file import read_plans
+from pinctl.tools.files.plan_file import read_plans
 
 
 def can_land(where: Where, spec: str, *, tell: Listener) -> PinAnswer:

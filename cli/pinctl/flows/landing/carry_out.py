@@ -11,7 +11,7 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan, Landing, Objections, Proven, Staged
 from pinctl.model.progress import Listener
 from pinctl.tools.git.refs import local_ref
-from pinctl.tools.uv_settings import neutralised
+from pinctl.tools.python.uv_settings import neutralised
 
 Prove = Callable[[Staged], Proven | Objections]
 

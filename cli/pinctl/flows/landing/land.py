@@ -16,8 +16,8 @@ from pinctl.model.landing import Landing, Objections, Proven, Staged
 from pinctl.model.plan import LandingPlan
 from pinctl.model.progress import Listener
 from pinctl.model.where import Where
+from pinctl.tools.files.plan_file import read_plan, read_plans
 from pinctl.tools.git.refs import RefMovedError, delete_ref, local_ref
-from pinctl.tools.plan_file import read_plan, read_plans
 
 
 def plans(where: Where) -> tuple[LandingPlan, ...]:

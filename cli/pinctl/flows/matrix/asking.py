@@ -7,10 +7,10 @@ from typing import Any
 
 from pinctl.model.judgement import Decoded
 from pinctl.model.plan import Probe
-from pinctl.tools import probe_harness
 from pinctl.tools.answers import digest_of, digest_of_file, recall, remember
-from pinctl.tools.environment import Failed, Recipe, python_for
-from pinctl.tools.probe import Body, ask_client, ask_server
+from pinctl.tools.probes import probe_harness
+from pinctl.tools.probes.probe import Body, ask_client, ask_server
+from pinctl.tools.python.environment import Failed, Recipe, python_for
 
 Sent = Mapping[str, tuple[str, Mapping[str, Any]]]
 """By case, the body and what the client had asked for."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pinctl.model.judgement import Decoded, judge_absent, judge_read, judge_relayed
 from pinctl.model.matrix import CaseResult, FieldResult, Verdict
-from pinctl.tools.probe import Body
-from pinctl.tools.probe_answers import is_shallow
+from pinctl.tools.probes.probe import Body
+from pinctl.tools.probes.probe_answers import is_shallow
 
 if TYPE_CHECKING:
     from pinctl.wire.case import Case

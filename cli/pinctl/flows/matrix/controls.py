@@ -8,7 +8,7 @@ from pinctl.model.control import ControlResult, Controls
 from pinctl.model.judgement import Decoded, judge_control
 from pinctl.model.matrix import CaseResult, Verdict
 from pinctl.model.plan import Probe
-from pinctl.tools.probe import Body
+from pinctl.tools.probes.probe import Body
 
 if TYPE_CHECKING:
     from pinctl.wire.case import Case

@@ -7,7 +7,7 @@ from typing import Any
 from pinctl.model.matrix import Verdict
 from pinctl.model.measure import REFERENCE, Figures
 from pinctl.model.variant import Wire
-from pinctl.tools.probe_harness import timed, tracked
+from pinctl.tools.probes.probe_harness import timed, tracked
 from pinctl.wire.body import parse_request, parse_response
 from pinctl.wire.case import Case
 from pinctl.wire.forms import FORMS, FieldName

@@ -16,8 +16,8 @@ from pinctl.model.measure import AFTER, BEFORE, Figures, Measured
 from pinctl.model.plan import Probe
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Release, Server, Wire
-from pinctl.tools.environment import python_for
-from pinctl.tools.probe import Body, measure_client, measure_server
+from pinctl.tools.probes.probe import Body, measure_client, measure_server
+from pinctl.tools.python.environment import python_for
 
 if TYPE_CHECKING:
     from pinctl.wire.case import Case

@@ -8,8 +8,8 @@ from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.plan import Probe
 from pinctl.model.variant import Client, Code, Release
-from pinctl.tools.environment import Recipe
 from pinctl.tools.git.checkout import lay_out
+from pinctl.tools.python.environment import Recipe
 
 
 def obtain_code(stack: Stack | None, clients: Iterable[Client]) -> None:

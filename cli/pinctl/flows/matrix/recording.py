@@ -15,9 +15,9 @@ from pinctl.model.plan import Contract
 from pinctl.model.recording import Recording, Response
 from pinctl.model.variant import Code, Live, Recorded, Server, Wire, parse_variant
 from pinctl.model.where import Where
-from pinctl.tools.plan_file import read_plan
-from pinctl.tools.probe import Body
-from pinctl.tools.recording import read_recording, require_place, write_recording
+from pinctl.tools.files.plan_file import read_plan
+from pinctl.tools.files.recording import read_recording, require_place, write_recording
+from pinctl.tools.probes.probe import Body
 from pinctl.wire.case import Case
 from pinctl.wire.cases import CASES
 

@@ -18,9 +18,9 @@ from pinctl.model.matrix import Cell, Matrix
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Code, Live, Recorded, Server, Wire
-from pinctl.tools.environment import Failed
 from pinctl.tools.machine import probes_at_once
-from pinctl.tools.probe import Body
+from pinctl.tools.probes.probe import Body
+from pinctl.tools.python.environment import Failed
 from pinctl.tools.upkeep import tidy
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pinctl.model.plan import Constraint, Contract, LandingPlan
 from pinctl.model.progress import Listener
 from pinctl.model.variant import Client, Server, parse_variant
 from pinctl.model.where import Where
-from pinctl.tools.plan_file import read_plan
+from pinctl.tools.files.plan_file import read_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

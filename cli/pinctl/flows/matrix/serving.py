@@ -9,9 +9,9 @@ from urllib.parse import urljoin, urlsplit
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.recording import Response
 from pinctl.model.variant import Live, Recorded, Wire, parse_live
+from pinctl.tools.files.recording import read_recording
 from pinctl.tools.http import Answer, NoConnectionError, TooSlowError, post
-from pinctl.tools.probe import Body
-from pinctl.tools.recording import read_recording
+from pinctl.tools.probes.probe import Body
 from pinctl.wire.case import Case
 from pinctl.wire.forms import encode_response
 from pinctl.wire.recognised import recognise

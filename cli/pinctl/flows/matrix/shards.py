@@ -17,8 +17,8 @@ from pinctl.model.progress import Listener
 from pinctl.model.shard import Durations, Layout, Merged, Shard, ShardNumber, joined, split, updated
 from pinctl.model.variant import Client, Code, Recorded, Server
 from pinctl.tools.answers import digest_of_file
-from pinctl.tools.recording import INDEX
-from pinctl.tools.shard_file import read_durations, read_shard, shard_paths, write_durations
+from pinctl.tools.files.recording import INDEX
+from pinctl.tools.files.shard_file import read_durations, read_shard, shard_paths, write_durations
 
 MOST_SHARDS = 20
 """As many jobs as GitHub runs at a time for an account without a plan."""

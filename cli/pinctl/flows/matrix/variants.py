@@ -27,10 +27,10 @@ from pinctl.model.variant import (
     parse_variant,
     without_credentials,
 )
-from pinctl.tools.declaration import nearest
+from pinctl.tools.files.declaration import nearest
+from pinctl.tools.files.recording import require_recording
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.index import releases_in_range
-from pinctl.tools.recording import require_recording
+from pinctl.tools.python.index import releases_in_range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

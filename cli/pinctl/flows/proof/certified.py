@@ -11,9 +11,9 @@ from pinctl.model.certificate import Certificate, Inputs
 from pinctl.model.oid import Oid
 from pinctl.model.plan import Contract, LandingPlan, Probe
 from pinctl.tools.answers import digest_of
-from pinctl.tools.certificate_file import DIRECTORY, certificate_bytes, read_certificate
+from pinctl.tools.files.certificate_file import DIRECTORY, certificate_bytes, read_certificate
+from pinctl.tools.files.plan_file import DIRECTORY as PLANS
 from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, write_blob
-from pinctl.tools.plan_file import DIRECTORY as PLANS
 
 
 def certificate_path(stack: Stack, plan: str) -> str | None:

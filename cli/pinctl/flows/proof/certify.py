@@ -14,7 +14,7 @@ from pinctl.model.order import OrderProof, declared_needs
 from pinctl.model.plan import Contract, LandingPlan
 from pinctl.model.variant import Code
 from pinctl.tools.answers import digest_of_file
-from pinctl.tools.uv import uv_version
+from pinctl.tools.python.uv import uv_version
 
 
 def certify(

@@ -9,7 +9,7 @@ from pinctl.model.landing import BumpPlan, Objections
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component
 from pinctl.model.releases import newest
-from pinctl.tools.declaration import nearest
+from pinctl.tools.files.declaration import nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

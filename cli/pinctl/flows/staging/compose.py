@@ -22,10 +22,10 @@ from pinctl.model.requirement import FloorMove
 from pinctl.tools.git.compose import FILE_MODE, Conflicts, Edit, edit_tree, merge_trees, write_blobs
 from pinctl.tools.git.history import contains, merge_base
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.manifest import raise_floors
-from pinctl.tools.sources import move_entries
-from pinctl.tools.toml_edit import set_string
-from pinctl.tools.toml_source import read_toml
+from pinctl.tools.python.manifest import raise_floors
+from pinctl.tools.python.sources import move_entries
+from pinctl.tools.toml.edit import set_string
+from pinctl.tools.toml.source import read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

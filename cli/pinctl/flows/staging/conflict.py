@@ -12,10 +12,10 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import BumpPlan
 from pinctl.model.oid import Oid
 from pinctl.model.requirement import distribution_of
-from pinctl.tools import uv
-from pinctl.tools.manifest import all_requirements
-from pinctl.tools.toml_edit import append_string
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.python import uv
+from pinctl.tools.python.manifest import all_requirements
+from pinctl.tools.toml.edit import append_string
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 EXCLUDE = ("tool", "uv", "workspace", "exclude")
 

@@ -7,7 +7,7 @@ from pinctl.model.landing import BumpPlan, Landed, PinMove, Proven, Staged
 from pinctl.model.matrix import Verdict
 from pinctl.model.plan import Change
 from pinctl.model.rule import LOCK_TRAILER, ROLLBACK_TRAILER
-from pinctl.tools.certificate_file import certificate_bytes
+from pinctl.tools.files.certificate_file import certificate_bytes
 from pinctl.tools.git.history import Person
 
 PLAN = "Landing-Plan"

@@ -12,12 +12,12 @@ from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
 from pinctl.model.lock import LockDiff
 from pinctl.model.oid import Oid
-from pinctl.tools import uv
 from pinctl.tools.answers import digest_of, recall, remember
 from pinctl.tools.git.compose import FILE_MODE, Edit, edit_tree, scratch_commit, write_blob
-from pinctl.tools.lockfile import compare_locks, is_closed
 from pinctl.tools.places import scratch
-from pinctl.tools.toml_source import read_toml
+from pinctl.tools.python import uv
+from pinctl.tools.python.lockfile import compare_locks, is_closed
+from pinctl.tools.toml.source import read_toml
 
 Judge = Callable[[Stack, BumpPlan, Oid], Objections | None]
 """Judges what a bump makes: the commit that does it, but for the lock."""

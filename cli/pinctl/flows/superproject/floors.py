@@ -7,9 +7,9 @@ from packaging.version import Version
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.pins import Component, RequirementSite
 from pinctl.model.requirement import FloorSite, excludes, is_bare
-from pinctl.tools.manifest import floor_sites
-from pinctl.tools.sources import exact_version
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.python.manifest import floor_sites
+from pinctl.tools.python.sources import exact_version
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 
 def manifests_at(stack: Stack, revision: str) -> tuple[TomlSource, ...]:

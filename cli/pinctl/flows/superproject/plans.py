@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import pins_path_in
 from pinctl.model.plan import LandingPlan
-from pinctl.tools.plan_file import DIRECTORY, read_plan, read_plans
+from pinctl.tools.files.plan_file import DIRECTORY, read_plan, read_plans
 
 
 def plans_at(stack: Stack, revision: str) -> tuple[LandingPlan, ...]:

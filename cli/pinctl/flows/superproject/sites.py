@@ -12,9 +12,9 @@ from pinctl.flows.superproject.stack import Stack
 from pinctl.model.entry import Entry, EntryKind, Target
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, GitlinkSite, PinSite, RequirementSite, SourceSite
-from pinctl.tools.lockfile import read_lock
-from pinctl.tools.sources import exact_entries, source_entries
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.python.lockfile import read_lock
+from pinctl.tools.python.sources import exact_entries, source_entries
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from pinctl.tools.git.refs import RemoteRefs, ask_remote, fetch_objects, local_r
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.settings import access_environment
 from pinctl.tools.git.submodules import read_submodules, resolve_url, resolve_urls
-from pinctl.tools.versions import version_at
+from pinctl.tools.python.versions import version_at
 
 REMOTE = "origin"
 

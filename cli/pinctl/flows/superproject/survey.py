@@ -11,7 +11,7 @@ from pinctl.model.pins import Component, GitlinkSite, RequirementSite, SourceSit
 from pinctl.model.releases import newest
 from pinctl.model.standing import StandingKind
 from pinctl.model.status import PinStatus, Status
-from pinctl.tools.toml_source import TomlSource
+from pinctl.tools.toml.source import TomlSource
 
 _FINE = frozenset({StandingKind.ON_BRANCH})
 

@@ -7,9 +7,9 @@ from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.superproject.stack import Stack
 from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclaration
 from pinctl.model.where import Where
+from pinctl.tools.files.pins_file import find_pins, read_pins
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.git.submodules import Submodule, read_submodules
-from pinctl.tools.pins_file import find_pins, read_pins
 
 
 def declared_pins(where: Where) -> Pins | None:

@@ -7,8 +7,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from pinctl.model.requirement import FloorMove, FloorSite, distribution_of, floor_of
-from pinctl.tools.toml_edit import replace_strings
-from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+from pinctl.tools.toml.edit import replace_strings
+from pinctl.tools.toml.source import KeyPath, TomlSource, dotted
 
 # Tables of arrays, and plain arrays, that hold requirements (PEP 621, PEP 735, PEP 518, uv's own).
 _GROUPS: tuple[KeyPath, ...] = (("project", "optional-dependencies"), ("dependency-groups",))

@@ -11,8 +11,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from pinctl.errors import CouldNotFindOutError
-from pinctl.tools import uv
 from pinctl.tools.places import cache_directory, scratch
+from pinctl.tools.python import uv
 
 ENVIRONMENTS = "environments"
 """Below the cache directory."""

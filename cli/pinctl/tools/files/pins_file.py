@@ -19,8 +19,8 @@ from pinctl.model.pins import (
     SuperprojectDeclaration,
 )
 from pinctl.model.rules import RULES
-from pinctl.tools.declaration import Shape, Text, Version, mistake_at, nearest, shaped
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.files.declaration import Shape, Text, Version, mistake_at, nearest, shaped
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 NAME = "pins.toml"
 

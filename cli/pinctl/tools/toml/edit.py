@@ -7,7 +7,7 @@ from typing import Any
 import tomlkit
 
 from pinctl.errors import BadFileError, CouldNotFindOutError, Mistake
-from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+from pinctl.tools.toml.source import KeyPath, TomlSource, dotted
 
 
 def replace_strings(source: TomlSource, replacements: Mapping[KeyPath, str]) -> bytes:

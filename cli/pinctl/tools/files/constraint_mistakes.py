@@ -5,8 +5,8 @@ from typing import Any
 
 from pinctl.errors import Mistake
 from pinctl.model.contract import FIELDS
-from pinctl.tools.declaration import listed, mistake_at, unknown_names
-from pinctl.tools.toml_source import KeyPath, TomlSource
+from pinctl.tools.files.declaration import listed, mistake_at, unknown_names
+from pinctl.tools.toml.source import KeyPath, TomlSource
 
 
 def constraint_mistakes(source: TomlSource, changes: tuple[str, ...]) -> Iterator[Mistake]:

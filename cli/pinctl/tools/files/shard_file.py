@@ -13,8 +13,8 @@ from pydantic import Field, ValidationError
 from pinctl.errors import BadFileError, BadInputError, Mistake
 from pinctl.model.matrix import Cell
 from pinctl.model.shard import Durations, Layout, Shard, ShardNumber, parse_shard_number
-from pinctl.tools.declaration import Shape, Text, Version, words_of
-from pinctl.tools.toml_source import dotted
+from pinctl.tools.files.declaration import Shape, Text, Version, words_of
+from pinctl.tools.toml.source import dotted
 
 _HOW = "Shards are written by: pinctl matrix NAME --shard I/N --format json"
 _PLACE = re.compile(r" at line (\d+) column \d+$")

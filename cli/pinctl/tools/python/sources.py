@@ -16,9 +16,9 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 
 from pinctl.model.entry import Entry, EntryKind, EntryMove, Target, moved_text
-from pinctl.tools.manifest import requirement_arrays
-from pinctl.tools.toml_edit import replace_strings
-from pinctl.tools.toml_source import KeyPath, TomlSource
+from pinctl.tools.python.manifest import requirement_arrays
+from pinctl.tools.toml.edit import replace_strings
+from pinctl.tools.toml.source import KeyPath, TomlSource
 
 _SOURCES = ("tool", "uv", "sources")
 

@@ -13,10 +13,10 @@ from pinctl.model.mode import Mode
 from pinctl.model.oid import ABBREVIATED
 from pinctl.model.pins import Pins
 from pinctl.model.plan import Change, Constraint, Contract, LandingPlan, Probe
-from pinctl.tools.constraint_mistakes import constraint_mistakes
-from pinctl.tools.declaration import Shape, Text, Version, listed, mistake_at, nearest, shaped, unknown_names
-from pinctl.tools.plan_measure import MeasureTable, measure_mistakes, measuring_of
-from pinctl.tools.toml_source import KeyPath, TomlSource, read_toml
+from pinctl.tools.files.constraint_mistakes import constraint_mistakes
+from pinctl.tools.files.declaration import Shape, Text, Version, listed, mistake_at, nearest, shaped, unknown_names
+from pinctl.tools.files.plan_measure import MeasureTable, measure_mistakes, measuring_of
+from pinctl.tools.toml.source import KeyPath, TomlSource, read_toml
 
 DIRECTORY = "landing_plans"
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from pinctl.model.judgement import Decoded
 from pinctl.model.measure import Sample
 from pinctl.model.plan import Probe
-from pinctl.tools import probe_harness
 from pinctl.tools.places import scratch
-from pinctl.tools.probe_answers import DEPTH_LIMIT, Answers, is_shallow, read_answers, words
+from pinctl.tools.probes import probe_harness
+from pinctl.tools.probes.probe_answers import DEPTH_LIMIT, Answers, is_shallow, read_answers, words
 from pinctl.tools.process import run
 
 _DEEP = f"nested deeper than {DEPTH_LIMIT} levels"

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from pinctl.errors import BadFileError, BadInputError, Mistake
 from pinctl.model.recording import BODY_LIMIT, Recording, Response
 from pinctl.tools.answers import digest_of
-from pinctl.tools.declaration import Shape, Version
+from pinctl.tools.files.declaration import Shape, Version
 
 INDEX = "recording.json"
 

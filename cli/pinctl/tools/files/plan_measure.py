@@ -8,8 +8,8 @@ from pydantic import Field
 from pinctl.errors import Mistake
 from pinctl.model.contract import CASES, COMPLETION_FIELDS, FORMS
 from pinctl.model.measure import AFTER, BEFORE, Budget, Measure, Measuring
-from pinctl.tools.declaration import Shape, Text, listed, mistake_at, nearest, unknown_names
-from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+from pinctl.tools.files.declaration import Shape, Text, listed, mistake_at, nearest, unknown_names
+from pinctl.tools.toml.source import KeyPath, TomlSource, dotted
 
 _AT: KeyPath = ("contract", "measure")
 _SERVERS = (BEFORE, AFTER, *(f"wire:{form}" for form in FORMS))

@@ -4,7 +4,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from pinctl.errors import BadInputError
-from pinctl.tools import uv
+from pinctl.tools.python import uv
 
 LIMIT = 64
 """Releases of one range beyond which it is a mistake: each has an environment of its own."""

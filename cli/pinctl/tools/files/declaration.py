@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from pinctl.errors import BadFileError, Mistake
-from pinctl.tools.toml_source import KeyPath, TomlSource, dotted
+from pinctl.tools.toml.source import KeyPath, TomlSource, dotted
 
 
 def _is_one(value: Any) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.surroundings import needed_environment
-from pinctl.tools.toml_source import TomlSource, read_toml
+from pinctl.tools.toml.source import TomlSource, read_toml
 
 # What a user's shell may hold that would change uv's answer, not just its speed or its access to the index.
 _VARIABLES = frozenset(

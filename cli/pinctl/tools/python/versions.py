@@ -20,7 +20,7 @@ from pinctl.tools.git.command import run_git
 from pinctl.tools.git.repository import Repository
 from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, ProcessFailedError, run
-from pinctl.tools.uv_settings import inherited_environment
+from pinctl.tools.python.uv_settings import inherited_environment
 
 MANIFEST = "pyproject.toml"
 _HATCH = "hatch.toml"

@@ -20,8 +20,8 @@ from packaging.version import InvalidVersion, Version
 from pinctl.errors import CouldNotFindOutError
 from pinctl.tools.places import scratch
 from pinctl.tools.process import Ended, run
-from pinctl.tools.toml_source import read_toml
-from pinctl.tools.uv_settings import inherited_environment, own_settings
+from pinctl.tools.python.uv_settings import inherited_environment, own_settings
+from pinctl.tools.toml.source import read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

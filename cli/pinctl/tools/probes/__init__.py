@@ -1,0 +1,1 @@
+"""Runs probes, and takes what they answer for what it is: somebody else's."""

@@ -1,0 +1,1 @@
+"""Python's own: manifests, versions, locks and environments, and uv."""

@@ -13,6 +13,7 @@ from pinctl.commands.bump import bump
 from pinctl.commands.can_land import can_land
 from pinctl.commands.check import check
 from pinctl.commands.demo import demo
+from pinctl.commands.describe import describe
 from pinctl.commands.invocation import Invocation
 from pinctl.commands.land import land
 from pinctl.commands.matrix import matrix
@@ -36,7 +37,7 @@ app = typer.Typer(
 # Typer brings click along under a name of its own; this is the base of all its complaints about a command line.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
-for _command in (status, plan, land, bump, check, matrix, order, can_land, rule, demo):
+for _command in (status, plan, land, bump, check, matrix, order, can_land, describe, rule, demo):
     app.command()(_command)
 
 

@@ -105,6 +105,21 @@ class Certificate:
     made_with: Mapping[str, str]
     versions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def required(self, mode: Mode | None, *, server: str) -> frozenset[tuple[str, str]]:
+        """Returns the labels of the cells that had to be ok: those of the declared order, and those of a mode.
+
+        Args:
+            mode: the contract's, if it has one.
+            server: the name of the superproject.
+        """
+        needed = {(item.server, item.client) for item in self.needs if item.server is not None}
+        pairs = {(its, client) for its, client in needed if client is not None}
+        if mode is not None:
+            servers = self.versions.get(server, ())
+            for name, clients in self.versions.items():
+                pairs |= required_pairs(mode, servers=servers, clients=clients) if name != server else frozenset()
+        return frozenset(pairs)
+
     def verdict_of(self, need: Need) -> tuple[Verdict, str]:
         """Returns what the certificate says of a need, with the cell's labels and its reason where it is not ok.
 

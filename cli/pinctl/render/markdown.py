@@ -15,6 +15,11 @@ def code(text: str) -> str:
     return "<br>".join(_code(printable(line.expandtabs())) for line in text.splitlines() if line.strip())
 
 
+def table_row(*cells: str) -> str:
+    """Returns a row of a table; its cells are markdown already."""
+    return f"| {' | '.join(cells)} |"
+
+
 def _code(line: str) -> str:
     if "|" in line:
         # In a code span a table would still be split at it, and a backslash before it be ambiguous.

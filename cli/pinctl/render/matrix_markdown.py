@@ -2,7 +2,7 @@
 
 from pinctl.model.matrix import Cell, Matrix, Verdict
 from pinctl.render.controls import complaints_of
-from pinctl.render.markdown import code
+from pinctl.render.markdown import code, table_row
 from pinctl.render.matrix import summary_words
 from pinctl.render.reasons import NOT_REQUIRED, Reason, reasons_of, share
 
@@ -11,10 +11,10 @@ def matrix_markdown(matrix: Matrix) -> str:
     """Returns the grid as a table, then each reason with the cells that share it."""
     lines = [f"### pinctl matrix: {matrix.verdict}", "", f"{code(matrix.plan)}: {summary_words(matrix)}", ""]
     if matrix.cells:
-        lines += [_row("client \\ server", *map(code, matrix.servers)), "|---" * (len(matrix.servers) + 1) + "|"]
+        lines += [table_row("client \\ server", *map(code, matrix.servers)), "|---" * (len(matrix.servers) + 1) + "|"]
     for client in matrix.clients if matrix.cells else ():
         marks = (_mark(matrix, matrix.cell(server, client)) for server in matrix.servers)
-        lines.append(_row(code(client), *marks))
+        lines.append(table_row(code(client), *marks))
     reasons, complaints = reasons_of(matrix), complaints_of(matrix)
     if reasons or complaints:
         lines.append("")
@@ -24,10 +24,6 @@ def matrix_markdown(matrix: Matrix) -> str:
         servers = ", ".join(map(code, complaint.servers))
         lines.append(f"- {complaint.word}: {code(complaint.client)} {code(complaint.what)} of {servers}")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _mark(matrix: Matrix, cell: Cell | None) -> str:

@@ -97,7 +97,8 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | O
             continue
         targets[name] = target
         if before != commit or any(_differs(site, target) for site in sites):
-            moves.append(_move(stack, component, sites, before, commit, want.landed))
+            path = component.gitlink or (sites[0].place if sites else component.name)
+            moves.append(pin_move(stack, component, path, before=before, after=commit, landed=want.landed))
         floor = _floor(stack, component, commit, tuple(item.commit for item in want.landed))
         if isinstance(floor, Version):
             floor = _ruled_out(component, floors_on(manifests, component), floor) or floor
@@ -108,6 +109,39 @@ def decide_moves(stack: Stack, tip: Oid, wants: Mapping[str, Want]) -> Moves | O
     if objections:
         return Objections(objections=tuple(objections))
     return Moves(targets=targets, moves=tuple(moves), floors=floors)
+
+
+def pin_move(
+    stack: Stack, component: Component, path: str, *, before: Oid | None, after: Oid, landed: tuple[Landed, ...]
+) -> PinMove:
+    """Finds out what a pin's move brings.
+
+    Args:
+        stack: the opened stack.
+        component: what is pinned.
+        path: where it is pinned.
+        before: the pin before; None where there was none.
+        after: the pin it moves to.
+        landed: the changes that the move is for.
+
+    Raises:
+        CouldNotFindOutError: one of the commits cannot be fetched, or no version comes of the pin.
+    """
+    repository = stack.mirror(component).repository
+    if before is not None:
+        stack.obtain(component, before)
+    base = merge_base(repository, before, after) if before is not None else None
+    incoming = log(repository, f"{base}..{after}" if base else after)
+    return PinMove(
+        component=component,
+        path=path,
+        before=before,
+        after=after,
+        version=stack.version(component, after),
+        incoming=tuple(entry.subject for entry in incoming),
+        landed=landed,
+        back=before is not None and base != before and not contains(repository, commit=after, ancestor=before),
+    )
 
 
 def newest_of(stack: Stack, component: Component, landed: tuple[Landed, ...]) -> Oid:
@@ -182,31 +216,6 @@ def _stuck(component: Component, sites: tuple[PinnedSite, ...], target: Target) 
         return None
     details = tuple(f"{site.place}:{site.line} {site.text}" for site in stuck)
     return Objection(kind=ObjectionKind.NOT_A_RELEASE, message=message, hint=hint, details=details)
-
-
-def _move(
-    stack: Stack,
-    component: Component,
-    sites: tuple[PinnedSite, ...],
-    before: Oid | None,
-    after: Oid,
-    landed: tuple[Landed, ...],
-) -> PinMove:
-    repository = stack.mirror(component).repository
-    if before is not None:
-        stack.obtain(component, before)
-    base = merge_base(repository, before, after) if before is not None else None
-    incoming = log(repository, f"{base}..{after}" if base else after)
-    return PinMove(
-        component=component,
-        path=component.gitlink or (sites[0].place if sites else component.name),
-        before=before,
-        after=after,
-        version=stack.version(component, after),
-        incoming=tuple(entry.subject for entry in incoming),
-        landed=landed,
-        back=before is not None and base != before and not contains(repository, commit=after, ancestor=before),
-    )
 
 
 def _floor(stack: Stack, component: Component, pin: Oid, required: tuple[Oid, ...]) -> Version | Objection | None:

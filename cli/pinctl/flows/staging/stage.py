@@ -74,7 +74,7 @@ def stage(stack: Stack, bump: BumpPlan, *, judge: Judge | None = None) -> Staged
             return Objections(objections=(locked,))
         _keep_lock(stack, tree, path, locked)
         tree, excluded = locked.tree, locked.excluded
-        diff = _compared(stack, bump, path, locked.lock)
+        diff = lock_difference(stack, stack.repository.read(bump.tip, path), locked.lock)
         if diff.third_party and not bump.third_party:
             return Objections(objections=(_third_party(diff),))
         edit = Edit(path=path, mode=FILE_MODE, oid=write_blob(stack.repository, locked.lock))
@@ -90,9 +90,13 @@ def stage(stack: Stack, bump: BumpPlan, *, judge: Judge | None = None) -> Staged
     )
 
 
-def _compared(stack: Stack, bump: BumpPlan, path: str, locked: bytes) -> LockDiff:
-    before = stack.repository.read(bump.tip, path) or b""
-    return compare_locks(before, locked, first_party=_own_distributions(stack))
+def lock_difference(stack: Stack, before: bytes | None, after: bytes | None) -> LockDiff:
+    """Returns what a lock of the superproject has that another one has not; a lock that is not there is an empty one.
+
+    Raises:
+        CouldNotFindOutError: one of them cannot be read.
+    """
+    return compare_locks(before or b"", after or b"", first_party=_own_distributions(stack))
 
 
 def _third_party(diff: LockDiff) -> Objection:

@@ -116,7 +116,7 @@ def _pins(moves: tuple[PinMove, ...], rollbacks: tuple[str, ...]) -> str:
                 code(move.before.short) if move.before is not None else "none",
                 code(move.after.short) + (", **back**" if move.back else ""),
                 code(str(move.version)) if move.version is not None else "none",
-                brings or f"{len(move.incoming)} commits",
+                brings or _count(move),
             )
         )
     if rollbacks:
@@ -130,8 +130,11 @@ def _incoming(move: PinMove) -> str:
     shown = [f"- {code(subject) or '(no subject)'}" for subject in move.incoming[:_INCOMING_SHOWN]]
     if len(move.incoming) > _INCOMING_SHOWN:
         shown.append(f"- and {len(move.incoming) - _INCOMING_SHOWN} more")
-    count = f"{len(move.incoming)} commit{'s' if len(move.incoming) > 1 else ''}"
-    return "\n".join((f"What comes in with {code(move.component.name)}, {count}, newest first:", "", *shown))
+    return "\n".join((f"What comes in with {code(move.component.name)}, {_count(move)}, newest first:", "", *shown))
+
+
+def _count(move: PinMove) -> str:
+    return f"{len(move.incoming)} commit{'s' if len(move.incoming) != 1 else ''}"
 
 
 def _landed(item: Landed) -> str:

@@ -21,7 +21,7 @@ from pinctl.flows.superproject.floors import floors_on, manifests_at
 from pinctl.flows.superproject.plans import plans_at
 from pinctl.flows.superproject.sites import PinnedSite, pinned_sites
 from pinctl.flows.superproject.stack import REMOTE, Stack
-from pinctl.flows.superproject.workspace import open_stack
+from pinctl.flows.superproject.workspace import open_stack, stack_at
 from pinctl.model.description import Description, OwnChange, Proof, RequirementChange
 from pinctl.model.landing import Landed, PinMove
 from pinctl.model.lock import LockDiff
@@ -61,6 +61,7 @@ def describe(where: Where, name: str) -> Description:
             f"{found_on} is at {commit.short}, which is no landing of {name}",
             hint=f"Rename it: git branch -m {branch_of(name)} NEW-NAME",
         )
+    stack = stack_at(stack, commit)
     plan = _plan_at(stack, commit, name) if heading_of_plan(name) in lines else None
     if plan is not None:
         stack = stack.with_pulls(pulls_of(plan))

@@ -2,29 +2,24 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
 from functools import partial
 
 from packaging.version import Version
 
 from pinctl.errors import CouldNotFindOutError
+from pinctl.flows.superproject.remotes import REMOTE, Remotes
 from pinctl.flows.superproject.standing import find_standing
 from pinctl.model.landing import Staged
 from pinctl.model.oid import Oid
 from pinctl.model.pins import Component, Pins
 from pinctl.model.releases import Release
 from pinctl.model.standing import Standing, StandingKind
-from pinctl.tools.at_once import at_once, begin
+from pinctl.tools.at_once import at_once
 from pinctl.tools.git.history import contains, difference, releases_in
 from pinctl.tools.git.mirror import Mirror
-from pinctl.tools.git.network import patience
-from pinctl.tools.git.refs import RemoteRefs, ask_remote, fetch_objects, local_ref
+from pinctl.tools.git.refs import RemoteRefs, fetch_objects, local_ref
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.git.settings import access_environment
 from pinctl.tools.git.submodules import read_submodules, resolve_url, resolve_urls
-from pinctl.tools.python.versions import version_at
-
-REMOTE = "origin"
 
 
 class Stack:
@@ -35,6 +30,7 @@ class Stack:
         repository: the superproject's.
         pulls: the pull requests whose heads matter, by component.
         revision: the commit of the superproject whose .gitmodules says where components are fetched from.
+        remotes: what remotes have said in this run.
     """
 
     def __init__(
@@ -44,21 +40,21 @@ class Stack:
         repository: Repository,
         pulls: Mapping[str, tuple[int, ...]] | None = None,
         revision: str = "HEAD",
+        remotes: Remotes | None = None,
     ) -> None:
         self.pins = pins
         self.repository = repository
         self.pulls = dict(pulls or {})
         self.revision = revision
+        self.remotes = remotes or Remotes(repository)
         self._mirrors: dict[str, Mirror] = {}
-        self._unreachable: dict[str, CouldNotFindOutError] = {}
         self._urls: dict[str, str] = {}
-        self._versions: dict[Oid, Future[Version | None]] = {}
-        self._remote: RemoteRefs | None = None
-        self._access: dict[str, str] | None = None
 
     def with_pulls(self, pulls: Mapping[str, tuple[int, ...]]) -> "Stack":
         """Returns the same stack, with the pull requests of a plan."""
-        return Stack(pins=self.pins, repository=self.repository, pulls=pulls, revision=self.revision)
+        return Stack(
+            pins=self.pins, repository=self.repository, pulls=pulls, revision=self.revision, remotes=self.remotes
+        )
 
     @property
     def name(self) -> str:
@@ -85,16 +81,8 @@ class Stack:
             CouldNotFindOutError: nothing says where it is fetched from, or the remote does not answer.
         """
         if component.name not in self._mirrors:
-            url = self._url(component)
-            if url in self._unreachable:
-                raise self._unreachable[url]
             pulls = self.pulls.get(component.name, ())
-            try:
-                self._mirrors[component.name] = Mirror.of(url, pulls=pulls, access=self._mirror_access())
-            except CouldNotFindOutError as error:
-                # Whoever asks next need not wait for it once more.
-                self._unreachable[url] = error
-                raise
+            self._mirrors[component.name] = self.remotes.mirror(self._url(component), pulls)
         return self._mirrors[component.name]
 
     def ask(self, components: Iterable[Component], *, own: bool = False) -> None:
@@ -113,7 +101,7 @@ class Stack:
                 self._url(component)
                 questions.append(partial(self.mirror, component))
         if len(questions) > 1:
-            self._mirror_access()
+            self.remotes.access()
             at_once(partial(_ignoring_no_answer, question) for question in questions)
 
     def branch(self, component: Component) -> str:
@@ -185,7 +173,7 @@ class Stack:
         What keeps it from being found out is said by `version`.
         """
         with contextlib.suppress(CouldNotFindOutError):
-            self._version(component, commit)
+            self.remotes.version(self.mirror(component).repository, self.obtain(component, commit))
 
     def version(self, component: Component, commit: Oid) -> Version | None:
         """Returns the version that a component has at a commit; None where it is no Python project.
@@ -193,7 +181,7 @@ class Stack:
         Raises:
             CouldNotFindOutError: the commit cannot be fetched, or no version comes of it.
         """
-        return self._version(component, commit).result()
+        return self.remotes.version(self.mirror(component).repository, self.obtain(component, commit)).result()
 
     @property
     def target(self) -> str:
@@ -266,17 +254,6 @@ class Stack:
         """Returns what a staged commit changes, as a patch."""
         return difference(self.repository, before=staged.bump.tip, after=staged.tree)
 
-    def _version(self, component: Component, commit: Oid) -> "Future[Version | None]":
-        if commit not in self._versions:
-            repository = self.mirror(component).repository
-            self._versions[commit] = begin(partial(version_at, repository, self.obtain(component, commit)))
-        return self._versions[commit]
-
-    def _mirror_access(self) -> dict[str, str]:
-        if self._access is None:
-            self._access = {**access_environment(self.repository), **patience(self.repository)}
-        return self._access
-
     def _url(self, component: Component) -> str:
         path = component.gitlink
         if path is not None and path not in self._urls:
@@ -298,11 +275,7 @@ class Stack:
         )
 
     def _remote_refs(self) -> RemoteRefs:
-        if self._remote is None:
-            numbers = self.pulls.get(self.name, ())
-            patterns = ("refs/heads/*", *(f"refs/pull/{number}/head" for number in numbers))
-            self._remote = ask_remote(self.repository, REMOTE, *patterns)
-        return self._remote
+        return self.remotes.own(self.pulls.get(self.name, ()))
 
     def fetch(self, name: str, commit: Oid) -> None:
         """Fetches the commit that a ref of the remote names, if it is not here; moves no ref."""

@@ -58,7 +58,9 @@ def stack_at(stack: Stack, revision: str) -> Stack:
     data = stack.repository.read(revision, path) if path is not None else None
     pins = read_pins(stack.pins.path, data) if stack.pins.path is not None and data is not None else stack.pins
     completed = _completed(stack.repository, pins if pins.path is not None else None, revision)
-    return Stack(pins=completed, repository=stack.repository, pulls=stack.pulls, revision=revision)
+    return Stack(
+        pins=completed, repository=stack.repository, pulls=stack.pulls, revision=revision, remotes=stack.remotes
+    )
 
 
 def pins_path_in(stack: Stack) -> str | None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pinctl import __version__
+from pinctl.commands.audit import audit
 from pinctl.commands.bump import bump
 from pinctl.commands.can_land import can_land
 from pinctl.commands.check import check
@@ -37,7 +38,7 @@ app = typer.Typer(
 # Typer brings click along under a name of its own; this is the base of all its complaints about a command line.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
-for _command in (status, plan, land, bump, check, matrix, order, can_land, describe, rule, demo):
+for _command in (status, plan, land, bump, check, matrix, order, can_land, audit, describe, rule, demo):
     app.command()(_command)
 
 

@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from pinctl.flows.check.audit import audit
 from pinctl.flows.check.judge import check
 from pinctl.flows.check.scope import Asked, Range, scope_of
 from pinctl.flows.superproject.stack import Stack
@@ -18,6 +19,7 @@ from pinctl.flows.superproject.workspace import open_stack
 from pinctl.model.finding import Finding, Findings, Level
 from pinctl.model.oid import Oid
 from pinctl.model.where import Where
+from pinctl.render.output import Output
 from support.replica import Entry, History, Replica, build_replica
 
 VERIFIERS = "deps/verifiers"
@@ -168,6 +170,33 @@ def test_exactly_what_happened_is_found(
         found[entry.id] = {(item.rule, item.component or "", item.path) for item in findings if not item.unknown}
 
     assert found == expected
+
+
+def test_the_audit_of_the_whole_history_says_the_same(
+    stack: Stack, replica: Replica, moves: Moves, histories: dict[str, History]
+) -> None:
+    not_forward = {entry.id for entry in _not_forward(moves, histories)}
+    expected = {
+        replica.ids[entry.id]: ({"PIN001"} if moves.after[entry.id] in ORPHANS else set())
+        | ({"PIN003"} if entry.id in not_forward else set())
+        for entry in moves.entries
+    }
+
+    found = audit(stack, "main", tell=Output(quiet=True).progress)
+
+    said = {
+        item.findings.head: {
+            finding.rule
+            for finding in item.findings.items
+            if finding.component == "verifiers" and finding.rule.startswith("PIN") and not finding.unknown
+        }
+        for item in found.judged
+    }
+    assert found.commits == len(histories["prime-rl"].main) - 1
+    assert {head: rules for head, rules in said.items() if rules} == {
+        head: rules for head, rules in expected.items() if rules
+    }
+    assert expected.keys() <= said.keys()
 
 
 def test_the_pull_request_that_moved_back_is_told_from_the_one_that_set_it_right(

@@ -15,13 +15,28 @@ def findings_text(findings: Findings, *, explain: bool = False) -> RenderableTyp
     """Returns each finding with its place and its fix, then what was judged."""
     lines: list[Text] = []
     for finding in findings.items:
-        lines += _finding_lines(finding)
+        lines += finding_lines(finding)
     if explain:
         for code in dict.fromkeys(finding.rule for finding in findings.items):
             lines += [Text(), *_rule_lines(RULES[code])]
         lines.append(Text())
     lines.append(Text(summary(findings)))
     return Group(*lines)
+
+
+def finding_lines(finding: Finding) -> list[Text]:
+    """Returns a finding with its place, and the fix where there is one."""
+    place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
+    if finding.waived is not None:
+        words = f"{finding.rule} {place}: waived ({finding.waived}): {finding.message}"
+        return [Text(printable(words), style="dim")]
+    warning = finding.level is Level.WARNING
+    style = "yellow" if warning else "magenta" if finding.unknown else "red"
+    words = f" {place}: warning: {finding.message}" if warning else f" {place}: {finding.message}"
+    lines = [Text.assemble((finding.rule, style), printable(words))]
+    if finding.fix:
+        lines.append(Text(printable(f"    fix: {finding.fix}"), style="dim"))
+    return lines
 
 
 def findings_json(findings: Findings, *, explain: bool = False) -> dict[str, Any]:
@@ -68,20 +83,6 @@ def rules_markdown(rules: tuple[Rule, ...]) -> str:
         lines += ["", f"## {rule.code}", "", f"**{rule.title[0].upper()}{rule.title[1:]}.** {rule.what}", ""]
         lines += [f"*Why.* {rule.why}", "", f"*Fix.* {rule.fix}", "", f"*Waive.* {rule.waive}"]
     return "\n".join(lines) + "\n"
-
-
-def _finding_lines(finding: Finding) -> list[Text]:
-    place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
-    if finding.waived is not None:
-        words = f"{finding.rule} {place}: waived ({finding.waived}): {finding.message}"
-        return [Text(printable(words), style="dim")]
-    warning = finding.level is Level.WARNING
-    style = "yellow" if warning else "magenta" if finding.unknown else "red"
-    words = f" {place}: warning: {finding.message}" if warning else f" {place}: {finding.message}"
-    lines = [Text.assemble((finding.rule, style), printable(words))]
-    if finding.fix:
-        lines.append(Text(printable(f"    fix: {finding.fix}"), style="dim"))
-    return lines
 
 
 def _rule_lines(rule: Rule) -> list[Text]:

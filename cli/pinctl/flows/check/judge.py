@@ -16,11 +16,12 @@ from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.soundness import soundness_findings
 from pinctl.flows.check.third_party import third_party_findings
 from pinctl.flows.check.waivers import apply_waivers
-from pinctl.flows.staging.resolve import pulls_of
+from pinctl.flows.staging.resolve import pulls_of_all
 from pinctl.flows.superproject.floors import manifests_at
 from pinctl.flows.superproject.plans import plans_at
+from pinctl.flows.superproject.remotes import REMOTE
 from pinctl.flows.superproject.sites import entries_of
-from pinctl.flows.superproject.stack import REMOTE, Stack
+from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import pins_path_in, stack_at
 from pinctl.model.finding import Finding, Findings
 from pinctl.model.oid import Oid
@@ -32,7 +33,8 @@ from pinctl.tools.git.refs import deepened, fetch_objects, local_ref
 from pinctl.tools.git.submodules import FILE
 from pinctl.tools.toml.source import read_toml
 
-_Family = Callable[[Scope], Iterable[Finding]]
+Family = Callable[[Scope], Iterable[Finding]]
+"""Judges by the rules that belong together."""
 
 
 def _silent(text: str, *, step: Step | None = None) -> None:
@@ -58,13 +60,9 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
     judged = _staged(stack) if asked.staged else find_range(stack, base=base, head=head)
     stack = stack_at(stack, judged.head)
     plans = plans_at(stack, judged.head)
-    pulls: dict[str, tuple[int, ...]] = {}
-    for plan in plans:
-        for component, numbers in pulls_of(plan).items():
-            pulls[component] = (*pulls.get(component, ()), *numbers)
-    stack = stack.with_pulls(pulls)
+    stack = stack.with_pulls(pulls_of_all(plans))
     scope = scope_of(stack, judged, asked, plans=plans)
-    families: tuple[_Family, ...] = (
+    families: tuple[Family, ...] = (
         pin_findings,
         plan_findings,
         floor_findings,
@@ -73,11 +71,16 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
         third_party_findings,
         certificate_findings,
     )
+    return findings_in(scope, families)
+
+
+def findings_in(scope: Scope, families: Iterable[Family]) -> Findings:
+    """Judges what a scope holds by some families of rules, and applies what pins.toml waives."""
     findings = [finding for family in families for finding in family(scope)]
     return Findings(
-        base=judged.base,
-        head=judged.head,
-        source=judged.source,
+        base=scope.range.base,
+        head=scope.range.head,
+        source=scope.range.source,
         items=tuple(_anchored(scope, finding) for finding in apply_waivers(scope, findings)),
         judged=_judged(scope),
         defaults=tuple(_defaults(scope)),

@@ -109,6 +109,27 @@ def is_brought(scope: Scope, change: Change) -> bool:
     return own.on_target is None and _is_in_result(scope, own)
 
 
+def commits_bringing(
+    stack: Stack, plans: tuple[LandingPlan, ...], *, tip: Oid
+) -> tuple[frozenset[str], frozenset[Oid]]:
+    """Finds how commits are known that may bring a change of the superproject up to a tip.
+
+    Returns:
+        The files that the changes' branches touch, and the commits that name a change.
+    """
+    paths: set[str] = set()
+    named: set[Oid] = set()
+    for change in (change for plan in plans for change in plan.of_superproject(stack.name) if change.pins):
+        found = _on_target(stack, change, tip)
+        if found is not None:
+            named.add(found)
+        head = _head_of(stack, change)
+        fork = merge_base(stack.repository, tip, head) if head is not None else None
+        if head is not None and fork is not None:
+            paths.update(changed_paths(stack.repository, before=fork, after=head))
+    return frozenset(paths), frozenset(named)
+
+
 def _apart_in(scope: Scope, plan: LandingPlan, change: Change, present: list[Oid]) -> Iterator[Finding]:
     stack = scope.stack
     for name in change.pins:
@@ -162,7 +183,7 @@ def _recognise(scope: Scope, change: Change) -> _OwnChange:
     head = None if on_target is not None else _head_of(stack, change)
     contents: dict[str, Oid] = {}
     if head is not None:
-        fork = merge_base(stack.repository, base or scope.range.head, head)
+        fork = merge_base(stack.repository, scope.range.trunk or base or scope.range.head, head)
         if fork is not None and fork != head:
             owned = _owned_paths(scope)
             for path in changed_paths(stack.repository, before=fork, after=head):

@@ -24,11 +24,14 @@ class Range:
         base: the tip it would land on; None judges the head by itself.
         head: the commit that is judged.
         source: where the two were taken from, in words.
+        trunk: a later tip of the history that the base is of, where the range is one of the past: branches may have
+            been cut since.
     """
 
     base: Oid | None
     head: Oid
     source: str
+    trunk: Oid | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

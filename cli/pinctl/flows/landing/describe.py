@@ -19,8 +19,9 @@ from pinctl.flows.staging.resolve import find_companion, pulls_of
 from pinctl.flows.staging.stage import lock_difference
 from pinctl.flows.superproject.floors import floors_on, manifests_at
 from pinctl.flows.superproject.plans import plans_at
+from pinctl.flows.superproject.remotes import REMOTE
 from pinctl.flows.superproject.sites import PinnedSite, pinned_sites
-from pinctl.flows.superproject.stack import REMOTE, Stack
+from pinctl.flows.superproject.stack import Stack
 from pinctl.flows.superproject.workspace import open_stack, stack_at
 from pinctl.model.description import Description, OwnChange, Proof, RequirementChange
 from pinctl.model.landing import Landed, PinMove

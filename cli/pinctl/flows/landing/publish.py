@@ -4,7 +4,8 @@ from pinctl.errors import CouldNotFindOutError, StoppedPartWayError
 from pinctl.flows.proof.certified import is_as_certified, with_certificate
 from pinctl.flows.staging.compose import compose
 from pinctl.flows.staging.message import commit_message, is_landing, is_same_landing
-from pinctl.flows.superproject.stack import REMOTE, Stack
+from pinctl.flows.superproject.remotes import REMOTE
+from pinctl.flows.superproject.stack import Stack
 from pinctl.model.landing import LANDING_PREFIX, BumpPlan, Landing, Objection, ObjectionKind, Objections, Proven
 from pinctl.model.oid import Oid
 from pinctl.tools.git.compose import commit_tree

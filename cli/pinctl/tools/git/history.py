@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pinctl.errors import CouldNotFindOutError
 from pinctl.model.oid import Oid
 from pinctl.model.releases import Release, version_of_tag
+from pinctl.tools.git.objects import GITLINK_MODE
 from pinctl.tools.git.repository import Repository
 
 _PERSON = re.compile(r"\s*(?P<name>[^<>]*[^<>\s])\s*<(?P<email>[^<>\s]+)>\s*")
@@ -166,6 +167,34 @@ def changed_paths(repository: Repository, *, before: str, after: str) -> tuple[s
         "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", before, after
     ).stdout
     return tuple(path for path in output.decode("utf-8", "surrogateescape").split("\0") if path)
+
+
+def changes_along(repository: Repository, *revisions: str) -> tuple[tuple[Oid, frozenset[str], bool], ...]:
+    """Lists first-parent commits, newest first, each with what it changed against its first parent.
+
+    Two processes answer for any number of commits. Commits without a parent are left out.
+
+    Returns:
+        For each commit: its id, the paths that it changed, and whether a gitlink is among them.
+    """
+    listed = repository.run("rev-list", "--first-parent", "--parents", *revisions, "--").text.splitlines()
+    pairs = [line.split()[:2] for line in listed]
+    feed = "".join(f"{' '.join(pair)}\n" for pair in pairs if len(pair) == 2)
+    output = repository.run(
+        "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none",
+        stdin=feed.encode(),
+    ).stdout  # fmt: skip
+    found: dict[Oid, tuple[set[str], set[str]]] = {Oid(pair[0]): (set(), set()) for pair in pairs if len(pair) == 2}
+    tokens = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+    paths: set[str] = set()
+    modes: set[str] = set()
+    for token in tokens:
+        if token.startswith(":"):
+            paths.add(next(tokens))
+            modes.update(token[1:].split(" ", 2)[:2])
+        elif token:
+            paths, modes = found[Oid(token)]
+    return tuple((commit, frozenset(paths), GITLINK_MODE in modes) for commit, (paths, modes) in found.items())
 
 
 def difference(repository: Repository, *, before: str, after: str) -> str:

@@ -158,20 +158,13 @@ def bench_matrix(directory: Path, pinctl: Path) -> None:
 def bench_check(directory: Path, pinctl: Path) -> None:
     """Compares a check of a pull request that moves no pin with looking at every submodule."""
     print("a check that moves no pin, 40 submodules (s)")
-    superproject = directory / "many"
-    superproject.mkdir(parents=True)
-    environment = ["-c", "user.name=bench", "-c", "user.email=bench@pinctl.example"]
-
-    def git(*arguments: str, cwd: Path = superproject) -> str:
-        ended = subprocess.run(["git", *environment, *arguments], cwd=cwd, check=True, capture_output=True, text=True)
-        return ended.stdout.strip()
-
-    component = directory / "component"
-    component.mkdir()
-    git("init", "--quiet", "--initial-branch=main", cwd=component)
-    git("commit", "--quiet", "--allow-empty", "-m", "first", cwd=component)
-    commit = git("rev-parse", "HEAD", cwd=component)
-    git("init", "--quiet", "--initial-branch=main")
+    superproject, component = directory / "many", directory / "component"
+    for repository in (superproject, component):
+        repository.mkdir(parents=True)
+        git_in(repository, "init", "--quiet", "--initial-branch=main")
+    git_in(component, "commit", "--quiet", "--allow-empty", "-m", "first")
+    commit = git_in(component, "rev-parse", "HEAD")
+    git = partial(git_in, superproject)
     sections = []
     for number in range(40):
         sections.append(f'[submodule "c{number}"]\n\tpath = deps/c{number}\n\turl = {component}\n')
@@ -189,6 +182,37 @@ def bench_check(directory: Path, pinctl: Path) -> None:
     check = median_seconds(command(pinctl, "check", cwd=superproject))
     loop = "git submodule --quiet foreach 'git merge-base --is-ancestor HEAD origin/main'"
     show("pinctl check", check, "git submodule foreach", median_seconds(command("sh", "-c", loop, cwd=superproject)))
+
+
+def bench_audit(directory: Path, pinctl: Path) -> None:
+    """Compares the audit of a history with a check of each of its commits."""
+    print("an audit of 30 commits that move a pin (s)")
+    superproject, component = directory / "history", directory / "moving"
+    for repository in (superproject, component):
+        repository.mkdir(parents=True)
+        git_in(repository, "init", "--quiet", "--initial-branch=main")
+    (superproject / ".gitmodules").write_text(f'[submodule "c"]\n\tpath = deps/c\n\turl = {component}\n')
+    git_in(superproject, "add", ".gitmodules")
+    for number in range(31):
+        git_in(component, "commit", "--quiet", "--allow-empty", "-m", f"work {number}")
+        pin = git_in(component, "rev-parse", "HEAD")
+        git_in(superproject, "update-index", "--add", "--cacheinfo", f"160000,{pin},deps/c")
+        git_in(superproject, "commit", "--quiet", "-m", f"pin {number}")
+
+    def check_each() -> None:
+        for number in range(30):
+            head = f"HEAD~{number}"
+            command(pinctl, "check", "--base", f"{head}~1", "--head", head, cwd=superproject)()
+
+    audit = median_seconds(command(pinctl, "audit", "HEAD~30..HEAD", cwd=superproject))
+    show("pinctl audit", audit, "pinctl check, 30 times", median_seconds(check_each))
+
+
+def git_in(directory: Path, *arguments: str) -> str:
+    """Runs git in a directory, and returns what it prints."""
+    author = ("-c", "user.name=bench", "-c", "user.email=bench@pinctl.example")
+    ended = subprocess.run(["git", *author, *arguments], cwd=directory, check=True, capture_output=True, text=True)
+    return ended.stdout.strip()
 
 
 def bench_order() -> None:
@@ -257,6 +281,7 @@ def main() -> None:
         bench_bump(directory / "demo", pinctl)
         bench_matrix(directory / "demo", pinctl)
         bench_check(directory / "check", pinctl)
+        bench_audit(directory / "audit", pinctl)
 
 
 if __name__ == "__main__":

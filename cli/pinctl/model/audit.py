@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pinctl.errors import ExitStatus
-from pinctl.model.finding import Findings
+from pinctl.model.finding import EXIT_STATUSES, Findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,4 +44,4 @@ class Audit:
     @property
     def exit_status(self) -> ExitStatus:
         """The exit status that says the same."""
-        return {"ok": ExitStatus.YES, "broken": ExitStatus.NO, "unknown": ExitStatus.UNKNOWN}[self.status]
+        return EXIT_STATUSES[self.status]

@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from pinctl.errors import ExitStatus
 
+EXIT_STATUSES = {"ok": ExitStatus.YES, "broken": ExitStatus.NO, "unknown": ExitStatus.UNKNOWN}
+"""What the findings come to, as exit statuses."""
+
 
 class Level(StrEnum):
     """How much a finding weighs."""
@@ -77,4 +80,4 @@ class Findings:
     @property
     def exit_status(self) -> ExitStatus:
         """The exit status that says the same."""
-        return {"ok": ExitStatus.YES, "broken": ExitStatus.NO, "unknown": ExitStatus.UNKNOWN}[self.status]
+        return EXIT_STATUSES[self.status]

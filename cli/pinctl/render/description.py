@@ -8,7 +8,7 @@ from pinctl.model.description import Description, Proof, RequirementChange
 from pinctl.model.landing import Landed, PinMove
 from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import Verdict
-from pinctl.render.landing import move_json
+from pinctl.render.landing import lock_json, move_json
 from pinctl.render.markdown import code, table_row
 from pinctl.render.reasons import NOT_REQUIRED
 
@@ -57,11 +57,7 @@ def description_json(description: Description) -> dict[str, Any]:
             {"component": item.component, "manifest": item.manifest, "from": item.before, "to": item.after}
             for item in description.floors
         ],
-        "lock": {
-            "first_party": [change.words for change in description.lock.first_party],
-            "third_party": [change.words for change in description.lock.third_party],
-            "format_only": description.lock.format_only,
-        },
+        "lock": lock_json(description.lock),
         "proof": _proof_json(description.proof) if description.proof is not None else None,
         "body": description_markdown(description),
     }

@@ -50,6 +50,15 @@ def move_json(move: PinMove) -> dict[str, Any]:
     }
 
 
+def lock_json(diff: LockDiff) -> dict[str, Any]:
+    """Returns what differs in a lock."""
+    return {
+        "first_party": [change.words for change in diff.first_party],
+        "third_party": [change.words for change in diff.third_party],
+        "format_only": diff.format_only,
+    }
+
+
 def objections_text(objections: Objections) -> RenderableType:
     """Returns everything that is in the way, each with its next step."""
     lines: list[Text] = []
@@ -148,11 +157,7 @@ def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
             for move in staged.entries
         ],
         "excluded": list(staged.excluded),
-        "lock": {
-            "first_party": [change.words for change in staged.lock.first_party],
-            "third_party": [change.words for change in staged.lock.third_party],
-            "format_only": staged.lock.format_only,
-        },
+        "lock": lock_json(staged.lock),
         "diff": diff,
     }
 

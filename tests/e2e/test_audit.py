@@ -1,11 +1,13 @@
 """Judges the history of the embedded stack, commit by commit."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support import Demo, Git, Pinctl
+from support.rig import Rig
 from support.snapshot import unchanged
 from support.stack import LANDING, commit
 
@@ -90,6 +92,33 @@ def test_a_remote_that_does_not_answer_is_not_ok(demo: Demo, pinctl: Pinctl) -> 
 
     assert found["status"] == "unknown"
     assert {finding["rule"] for item in found["judged"] for finding in item["findings"] if finding["unknown"]}
+
+
+def test_a_history_that_is_cut_off_is_judged_only_where_it_is_there(
+    demo: Demo, pinctl: Pinctl, git: Git, tmp_path: Path
+) -> None:
+    clone = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth", "3", f"file://{demo.remote('prime-rl')}", str(clone))
+
+    whole = pinctl("audit", cwd=clone)
+    part = pinctl("audit", "HEAD~1..HEAD", cwd=clone)
+
+    assert (whole.status, whole.stdout) == (3, "")
+    assert "is cut off here (a shallow clone)\nhint: Fetch the rest: git fetch --unshallow\n" in whole.stderr
+    assert (part.status, part.stderr) == (0, "")
+
+
+def test_gitlinks_alone_are_enough(tmp_path: Path, pinctl: Pinctl) -> None:
+    rig = Rig(top=tmp_path)
+    lib = rig.component("lib", commits=3)
+    superproject = rig.superproject({"lib": lib.oid("main~1")})
+    for revision in ("main", "main~2"):
+        superproject.commit(message=f"To {revision}", gitlinks={"deps/lib": lib.oid(revision)})
+
+    result = pinctl("audit", "--format", "json", cwd=superproject.directory)
+
+    assert (result.status, result.stderr) == (1, "")
+    assert rules(json.loads(result.stdout)) == {"To main": [], "To main~2": ["PIN002"]}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pinctl.errors import BadInputError
+from pinctl.errors import BadInputError, CouldNotFindOutError
 from pinctl.flows.check.certificates import certificate_findings
 from pinctl.flows.check.floors import floor_findings
 from pinctl.flows.check.judge import Family, findings_in
@@ -18,7 +18,7 @@ from pinctl.model.audit import Audit, Audited
 from pinctl.model.finding import Findings
 from pinctl.model.oid import Oid
 from pinctl.model.progress import Listener
-from pinctl.tools.git.history import changes_along, log
+from pinctl.tools.git.history import changes_along, contains, log
 from pinctl.tools.git.submodules import FILE
 
 _FAMILIES: tuple[Family, ...] = (
@@ -43,9 +43,14 @@ def audit(stack: Stack, revisions: str | None, *, tell: Listener) -> Audit:
 
     Raises:
         BadInputError: it is no range.
-        CouldNotFindOutError: there is no such commit.
+        CouldNotFindOutError: there is no such commit, or the history is cut off before it begins.
     """
     base, head = _ends(stack, revisions)
+    if stack.repository.shallow and (base is None or not contains(stack.repository, commit=head, ancestor=base)):
+        raise CouldNotFindOutError(
+            f"the history of {head.short} is cut off here (a shallow clone)",
+            hint="Fetch the rest: git fetch --unshallow",
+        )
     plans = plans_at(stack, head)
     stack = stack.with_pulls(pulls_of_all(plans))
     along = changes_along(stack.repository, head, *([f"^{base}"] if base is not None else []))

@@ -12,7 +12,7 @@ def audit(
     context: typer.Context,
     revisions: Annotated[
         str | None,
-        typer.Argument(help="BASE..HEAD, or HEAD alone for all that led to it. Default: HEAD.", metavar="[RANGE]"),
+        typer.Argument(help="BASE..HEAD, or HEAD alone for all that led to it. Default: HEAD.", metavar="RANGE"),
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:

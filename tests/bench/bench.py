@@ -159,9 +159,7 @@ def bench_check(directory: Path, pinctl: Path) -> None:
     """Compares a check of a pull request that moves no pin with looking at every submodule."""
     print("a check that moves no pin, 40 submodules (s)")
     superproject, component = directory / "many", directory / "component"
-    for repository in (superproject, component):
-        repository.mkdir(parents=True)
-        git_in(repository, "init", "--quiet", "--initial-branch=main")
+    make_repositories(superproject, component)
     git_in(component, "commit", "--quiet", "--allow-empty", "-m", "first")
     commit = git_in(component, "rev-parse", "HEAD")
     git = partial(git_in, superproject)
@@ -188,9 +186,7 @@ def bench_audit(directory: Path, pinctl: Path) -> None:
     """Compares the audit of a history with a check of each of its commits."""
     print("an audit of 30 commits that move a pin (s)")
     superproject, component = directory / "history", directory / "moving"
-    for repository in (superproject, component):
-        repository.mkdir(parents=True)
-        git_in(repository, "init", "--quiet", "--initial-branch=main")
+    make_repositories(superproject, component)
     (superproject / ".gitmodules").write_text(f'[submodule "c"]\n\tpath = deps/c\n\turl = {component}\n')
     git_in(superproject, "add", ".gitmodules")
     for number in range(31):
@@ -206,6 +202,13 @@ def bench_audit(directory: Path, pinctl: Path) -> None:
 
     audit = median_seconds(command(pinctl, "audit", "HEAD~30..HEAD", cwd=superproject))
     show("pinctl audit", audit, "pinctl check, 30 times", median_seconds(check_each))
+
+
+def make_repositories(*directories: Path) -> None:
+    """Makes empty repositories."""
+    for directory in directories:
+        directory.mkdir(parents=True)
+        git_in(directory, "init", "--quiet", "--initial-branch=main")
 
 
 def git_in(directory: Path, *arguments: str) -> str:

@@ -112,12 +112,13 @@ class Certificate:
             mode: the contract's, if it has one.
             server: the name of the superproject.
         """
-        needed = {(item.server, item.client) for item in self.needs if item.server is not None}
-        pairs = {(its, client) for its, client in needed if client is not None}
+        pairs = {
+            (item.server, item.client) for item in self.needs if item.server is not None and item.client is not None
+        }
         if mode is not None:
             servers = self.versions.get(server, ())
-            for name, clients in self.versions.items():
-                pairs |= required_pairs(mode, servers=servers, clients=clients) if name != server else frozenset()
+            for name in self.versions.keys() - {server}:
+                pairs |= required_pairs(mode, servers=servers, clients=self.versions[name])
         return frozenset(pairs)
 
     def verdict_of(self, need: Need) -> tuple[Verdict, str]:

@@ -8,8 +8,9 @@ from pinctl.model.description import Description, Proof, RequirementChange
 from pinctl.model.landing import Landed, PinMove
 from pinctl.model.lock import LockDiff
 from pinctl.model.matrix import Verdict
-from pinctl.render.landing import lock_json, move_json
+from pinctl.render.landing import lock_changes, lock_json, move_json
 from pinctl.render.markdown import code, table_row
+from pinctl.render.matrix_markdown import grid_lines, verdict_mark
 from pinctl.render.reasons import NOT_REQUIRED
 
 _INCOMING_SHOWN = 50
@@ -150,8 +151,7 @@ def _floor(item: RequirementChange) -> str:
 def _lock(diff: LockDiff) -> list[str]:
     if diff.format_only:
         return ["written differently; no package moves"]
-    lines = [f"ours: {code(change.words)}" for change in diff.first_party]
-    return lines + [f"third-party: {code(change.words)}" for change in diff.third_party]
+    return lock_changes(diff, code)
 
 
 def _order(certificate: Certificate) -> str:
@@ -166,11 +166,7 @@ def _matrix(proof: Proof) -> str:
     if cells:
         fine = sum(cell.verdict is Verdict.OK for pair, cell in cells.items() if pair in proof.required)
         lines += [f"On the code of both sides, {fine} of {len(proof.required)} required cells are ok.", ""]
-        lines += [table_row("client \\ server", *map(code, servers)), "|---" * (len(servers) + 1) + "|"]
-        lines += [
-            table_row(code(client), *(_mark(proof, cells.get((server, client))) for server in servers))
-            for client in clients
-        ]
+        lines += grid_lines(servers, clients, lambda *pair: _mark(proof, cells.get(pair)))
         lines.append("")
     lines += [_reason(proof, cell) for cell in cells.values() if cell.verdict is not Verdict.OK]
     if proof.stale:
@@ -189,10 +185,7 @@ def _reason(proof: Proof, cell: CertifiedCell) -> str:
 
 
 def _mark(proof: Proof, cell: CertifiedCell | None) -> str:
-    if cell is None:
-        return "-"
-    word = str(cell.verdict) if cell.verdict is Verdict.OK else f"**{cell.verdict}**"
-    return word if cell.asked and _is_required(proof, cell) else f"({word})"
+    return verdict_mark(cell.verdict, counts=cell.asked and _is_required(proof, cell)) if cell is not None else "-"
 
 
 def _is_required(proof: Proof, cell: CertifiedCell) -> bool:

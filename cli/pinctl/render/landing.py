@@ -1,5 +1,6 @@
 """Shows a landing, what it would do, or what is in its way."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -48,6 +49,12 @@ def move_json(move: PinMove) -> dict[str, Any]:
         "version": str(move.version) if move.version else None,
         "pulls": [item.change.pull for item in move.landed if item.change.pull is not None],
     }
+
+
+def lock_changes(diff: LockDiff, written: Callable[[str], str]) -> list[str]:
+    """Returns the packages that moved in a lock, each as `written` puts it."""
+    lines = [f"ours: {written(change.words)}" for change in diff.first_party]
+    return lines + [f"third-party: {written(change.words)}" for change in diff.third_party]
 
 
 def lock_json(diff: LockDiff) -> dict[str, Any]:
@@ -165,9 +172,7 @@ def rehearsal_json(staged: Staged, diff: str) -> dict[str, Any]:
 def _lock_words(diff: LockDiff) -> list[str]:
     if diff.format_only:
         return ["written differently by this uv; no package moves"]
-    lines = [f"ours: {change.words}" for change in diff.first_party]
-    lines += [f"third-party: {change.words}" for change in diff.third_party]
-    return lines or ["no package moves"]
+    return lock_changes(diff, str) or ["no package moves"]
 
 
 def plans_text(plans: tuple[LandingPlan, ...]) -> RenderableType:

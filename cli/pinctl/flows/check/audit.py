@@ -10,16 +10,15 @@ from pinctl.flows.check.pins import pin_findings
 from pinctl.flows.check.plans import commits_bringing, plan_findings
 from pinctl.flows.check.scope import Asked, Range, scope_of
 from pinctl.flows.check.third_party import third_party_findings
-from pinctl.flows.staging.resolve import pulls_of_all
+from pinctl.flows.staging.resolve import pulls_of
 from pinctl.flows.superproject.plans import plans_at
 from pinctl.flows.superproject.stack import Stack
-from pinctl.flows.superproject.workspace import pins_path_in, stack_at
+from pinctl.flows.superproject.workspace import declaring_paths, stack_at
 from pinctl.model.audit import Audit, Audited
 from pinctl.model.finding import Findings
 from pinctl.model.oid import Oid
 from pinctl.model.progress import Listener
 from pinctl.tools.git.history import changes_along, contains, log
-from pinctl.tools.git.submodules import FILE
 
 _FAMILIES: tuple[Family, ...] = (
     pin_findings,
@@ -52,10 +51,12 @@ def audit(stack: Stack, revisions: str | None, *, tell: Listener) -> Audit:
             hint="Fetch the rest: git fetch --unshallow",
         )
     plans = plans_at(stack, head)
-    stack = stack.with_pulls(pulls_of_all(plans))
-    along = changes_along(stack.repository, head, *([f"^{base}"] if base is not None else []))
+    stack = stack.with_pulls(pulls_of(*plans))
+    revisions_asked = (head,) if base is None else (head, f"^{base}")
+    along = changes_along(stack.repository, *revisions_asked)
+    subjects = {entry.commit: entry.subject for entry in log(stack.repository, *revisions_asked)}
     of_changes, named = commits_bringing(stack, plans, tip=head)
-    watched = of_changes | _declaring(stack)
+    watched = of_changes.union(declaring_paths(stack))
     touching = [
         commit
         for commit, paths, has_gitlink in reversed(along)
@@ -64,8 +65,7 @@ def audit(stack: Stack, revisions: str | None, *, tell: Listener) -> Audit:
     judged = []
     for number, commit in enumerate(touching, 1):
         tell(f"{commit.short}, {number} of {len(touching)}")
-        subject = log(stack.repository, "-1", commit)[0].subject
-        judged.append(Audited(subject=subject, findings=_judged(stack, commit, trunk=head)))
+        judged.append(Audited(subject=subjects[commit], findings=_judged(stack, commit, trunk=head)))
     words = f"{base.short}..{head.short}" if base is not None else head.short
     return Audit(range=words, commits=len(along), judged=tuple(judged))
 
@@ -79,12 +79,6 @@ def _ends(stack: Stack, revisions: str | None) -> tuple[Oid | None, Oid]:
             f"{revisions} is no range of one history", hint=f"Write BASE..HEAD: {base}..{head.lstrip('.')}"
         )
     return stack.repository.commit(base or "HEAD"), stack.repository.commit(head or "HEAD")
-
-
-def _declaring(stack: Stack) -> frozenset[str]:
-    """Returns the files that say what is pinned, which floors there are, and what is locked."""
-    declared = stack.pins.superproject
-    return frozenset(path for path in (*declared.manifests, FILE, declared.lock, pins_path_in(stack)) if path)
 
 
 def _judged(stack: Stack, commit: Oid, *, trunk: Oid) -> Findings:

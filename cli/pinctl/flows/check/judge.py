@@ -16,7 +16,7 @@ from pinctl.flows.check.scope import Asked, Range, Scope, scope_of
 from pinctl.flows.check.soundness import soundness_findings
 from pinctl.flows.check.third_party import third_party_findings
 from pinctl.flows.check.waivers import apply_waivers
-from pinctl.flows.staging.resolve import pulls_of_all
+from pinctl.flows.staging.resolve import pulls_of
 from pinctl.flows.superproject.floors import manifests_at
 from pinctl.flows.superproject.plans import plans_at
 from pinctl.flows.superproject.remotes import REMOTE
@@ -60,7 +60,7 @@ def check(stack: Stack, *, base: str | None, head: str | None, asked: Asked, tel
     judged = _staged(stack) if asked.staged else find_range(stack, base=base, head=head)
     stack = stack_at(stack, judged.head)
     plans = plans_at(stack, judged.head)
-    stack = stack.with_pulls(pulls_of_all(plans))
+    stack = stack.with_pulls(pulls_of(*plans))
     scope = scope_of(stack, judged, asked, plans=plans)
     families: tuple[Family, ...] = (
         pin_findings,

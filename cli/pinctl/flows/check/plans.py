@@ -124,9 +124,8 @@ def commits_bringing(
         if found is not None:
             named.add(found)
         head = _head_of(stack, change)
-        fork = merge_base(stack.repository, tip, head) if head is not None else None
-        if head is not None and fork is not None:
-            paths.update(changed_paths(stack.repository, before=fork, after=head))
+        if head is not None:
+            paths.update(_paths_of_branch(stack, head, trunk=tip))
     return frozenset(paths), frozenset(named)
 
 
@@ -183,14 +182,18 @@ def _recognise(scope: Scope, change: Change) -> _OwnChange:
     head = None if on_target is not None else _head_of(stack, change)
     contents: dict[str, Oid] = {}
     if head is not None:
-        fork = merge_base(stack.repository, scope.range.trunk or base or scope.range.head, head)
-        if fork is not None and fork != head:
-            owned = _owned_paths(scope)
-            for path in changed_paths(stack.repository, before=fork, after=head):
-                blob = stack.repository.blob_at(head, path)
-                if path not in owned and blob is not None:
-                    contents[path] = blob
+        owned = _owned_paths(scope)
+        for path in _paths_of_branch(stack, head, trunk=scope.range.trunk or base or scope.range.head):
+            blob = stack.repository.blob_at(head, path)
+            if path not in owned and blob is not None:
+                contents[path] = blob
     return _OwnChange(change=change, head=head, contents=contents, on_target=on_target)
+
+
+def _paths_of_branch(stack: Stack, head: Oid, *, trunk: Oid) -> tuple[str, ...]:
+    """Lists the paths that a branch changed since it was cut; none where the trunk has it, or nothing in common."""
+    fork = merge_base(stack.repository, trunk, head)
+    return changed_paths(stack.repository, before=fork, after=head) if fork not in {None, head} else ()
 
 
 def _head_of(stack: Stack, change: Change) -> Oid | None:

@@ -29,11 +29,9 @@ def bump_pins(
     if dirty is not None:
         return Objections(objections=(dirty,))
     bump = resolve_bump(stack, specs, how=how)
-    return (
-        bump
-        if isinstance(bump, Objections)
-        else carry_out(stack, bump, prove=_nothing_to_prove, with_push=with_push, tell=tell)
-    )
+    if isinstance(bump, Objections):
+        return bump
+    return carry_out(stack, bump, prove=_nothing_to_prove, with_push=with_push, tell=tell)
 
 
 def rehearse_bump(where: Where, specs: tuple[str, ...], *, how: BumpOptions) -> tuple[Stack, Staged | Objections]:

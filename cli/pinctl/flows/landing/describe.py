@@ -13,6 +13,7 @@ from pinctl.flows.staging.message import (
     digest_of_certificate,
     heading_of_plan,
     is_landing,
+    trailers_in,
 )
 from pinctl.flows.staging.moves import pin_move
 from pinctl.flows.staging.resolve import find_companion, pulls_of
@@ -35,8 +36,12 @@ from pinctl.model.where import Where
 from pinctl.tools.files.certificate_file import certificate_bytes
 from pinctl.tools.files.declaration import nearest
 from pinctl.tools.files.plan_file import plan_names
-from pinctl.tools.git.history import contains, log
+from pinctl.tools.git.history import commit_with_trailer, contains, log
 from pinctl.tools.git.refs import local_ref
+from pinctl.tools.toml.source import TomlSource
+
+_Manifests = tuple[tuple[TomlSource, ...], tuple[TomlSource, ...]]
+"""The superproject's manifests before a commit, and in it."""
 
 
 def describe(where: Where, name: str) -> Description:
@@ -56,17 +61,18 @@ def describe(where: Where, name: str) -> Description:
     name = name_of(name)
     commit, found_on = _found(stack, name)
     entry = log(stack.repository, "-1", commit)[0]
-    lines = entry.message.splitlines()
-    if not any(line == heading_of_plan(name) or line.startswith(f"{BUMP}: ") for line in lines):
+    is_of_plan = is_landing(entry.message, heading_of_plan(name))
+    if not is_of_plan and not trailers_in(entry.message, BUMP):
         raise BadInputError(
             f"{found_on} is at {commit.short}, which is no landing of {name}",
             hint=f"Rename it: git branch -m {branch_of(name)} NEW-NAME",
         )
     stack = stack_at(stack, commit)
-    plan = _plan_at(stack, commit, name) if heading_of_plan(name) in lines else None
+    plan = _plan_at(stack, commit, name) if is_of_plan else None
     if plan is not None:
         stack = stack.with_pulls(pulls_of(plan))
     parent = stack.repository.commit(f"{commit}^1")
+    manifests = manifests_at(stack, parent), manifests_at(stack, commit)
     landed, lacking = _companions(stack, plan)
     return Description(
         name=name,
@@ -77,13 +83,13 @@ def describe(where: Where, name: str) -> Description:
         parent=parent,
         changes=tuple(
             OwnChange(title=title, head=head)
-            for title, _, head in (words.rpartition(" ") for words in _trailers(lines, CHANGE))
+            for title, _, head in (words.rpartition(" ") for words in trailers_in(entry.message, CHANGE))
         ),
         landed=landed,
         lacking=lacking,
-        moves=_moves(stack, parent, commit, landed),
-        rollbacks=_trailers(lines, ROLLBACK_TRAILER),
-        floors=_floors(stack, parent, commit),
+        moves=_moves(stack, parent, commit, manifests, landed),
+        rollbacks=trailers_in(entry.message, ROLLBACK_TRAILER),
+        floors=_floors(stack, manifests),
         lock=_lock(stack, parent, commit),
         proof=_proof(stack, commit, name, plan, named=certificate_trailer(entry.message)),
     )
@@ -100,11 +106,9 @@ def _found(stack: Stack, name: str) -> tuple[Oid, str]:
         stack.fetch(ref, there)
         return there, f"{REMOTE}/{branch}"
     heading, target = heading_of_plan(name), stack.target
-    for entry in log(
-        stack.repository, "--fixed-strings", "--grep", heading, stack.target_tip(target), first_parent=False
-    ):
-        if is_landing(entry.message, heading):
-            return entry.commit, target
+    landed = commit_with_trailer(stack.repository, tip=stack.target_tip(target), beginning=heading, whole=True)
+    if landed is not None:
+        return landed, target
     plans = plan_names(stack.pins)
     if name not in plans:
         raise BadInputError(
@@ -121,16 +125,11 @@ def _plan_at(stack: Stack, commit: Oid, name: str) -> LandingPlan | None:
     return next((plan for plan in plans_at(stack, commit) if plan.name == name), None)
 
 
-def _trailers(lines: list[str], key: str) -> tuple[str, ...]:
-    beginning = f"{key}: "
-    return tuple(line.removeprefix(beginning) for line in lines if line.startswith(beginning))
-
-
 def _companions(stack: Stack, plan: LandingPlan | None) -> tuple[tuple[Landed, ...], tuple[str, ...]]:
     landed: list[Landed] = []
     lacking: list[str] = []
     changes = [change for change in plan.changes if change.component != stack.name] if plan is not None else []
-    stack.ask((stack.pins.components[change.component] for change in changes), own=False)
+    stack.ask(stack.pins.components[change.component] for change in changes)
     for change in changes:
         found = find_companion(stack, change, stack.pins.components[change.component])
         if isinstance(found, Landed):
@@ -140,11 +139,12 @@ def _companions(stack: Stack, plan: LandingPlan | None) -> tuple[tuple[Landed, .
     return tuple(landed), tuple(lacking)
 
 
-def _moves(stack: Stack, parent: Oid, commit: Oid, landed: tuple[Landed, ...]) -> tuple[PinMove, ...]:
+def _moves(
+    stack: Stack, parent: Oid, commit: Oid, manifests: _Manifests, landed: tuple[Landed, ...]
+) -> tuple[PinMove, ...]:
     """Finds the pins that a commit has otherwise than its parent; one that it drops moves nowhere."""
     repository = stack.repository
-    gitlinks = [repository.gitlinks(revision) for revision in (parent, commit)]
-    manifests = [manifests_at(stack, revision) for revision in (parent, commit)]
+    gitlinks = repository.gitlinks(parent), repository.gitlinks(commit)
     moved: list[tuple[Component, PinnedSite, Oid | None, Oid]] = []
     for component in stack.pins.components.values():
         if component.skip is not None:
@@ -153,6 +153,7 @@ def _moves(stack: Stack, parent: Oid, commit: Oid, landed: tuple[Landed, ...]) -
         before = old[0].commit if old else None
         if new and new[0].commit is not None and new[0].commit != before:
             moved.append((component, new[0], before, new[0].commit))
+    stack.ask(component for component, _, _, _ in moved)
     for component, _, _, after in moved:
         stack.foresee_version(component, after)
     return tuple(
@@ -185,8 +186,7 @@ def _brought(
     )
 
 
-def _floors(stack: Stack, parent: Oid, commit: Oid) -> tuple[RequirementChange, ...]:
-    manifests = [manifests_at(stack, revision) for revision in (parent, commit)]
+def _floors(stack: Stack, manifests: _Manifests) -> tuple[RequirementChange, ...]:
     changes: list[RequirementChange] = []
     for component in stack.pins.components.values():
         old, new = (_by_place(floors_on(found, component)) for found in manifests)

@@ -69,10 +69,14 @@ def digest_of_certificate(data: bytes) -> str:
 
 def certificate_trailer(message: str) -> str | None:
     """Returns the digest that a landing's message names; None where it names none."""
-    found = [
-        line.removeprefix(f"{CERTIFICATE}: ") for line in message.splitlines() if line.startswith(f"{CERTIFICATE}: ")
-    ]
+    found = trailers_in(message, CERTIFICATE)
     return found[-1] if found else None
+
+
+def trailers_in(message: str, key: str) -> tuple[str, ...]:
+    """Returns what the trailers of a key say in a message, in their order."""
+    beginning = f"{key}: "
+    return tuple(line.removeprefix(beginning) for line in message.splitlines() if line.startswith(beginning))
 
 
 def change_trailer(change: Change) -> str:

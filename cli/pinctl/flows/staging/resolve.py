@@ -1,7 +1,5 @@
 """Resolves a landing plan: which changes have landed, as what, and to which commits the pins must move."""
 
-from collections.abc import Iterable
-
 from pinctl.errors import CouldNotFindOutError
 from pinctl.flows.staging.message import change_trailer
 from pinctl.flows.staging.moves import Want, decide_moves, newest_of
@@ -23,21 +21,12 @@ from pinctl.tools.git.history import (
 from pinctl.tools.git.repository import Repository
 
 
-def pulls_of(plan: LandingPlan) -> dict[str, tuple[int, ...]]:
-    """Returns the pull requests that a plan names, by component."""
+def pulls_of(*plans: LandingPlan) -> dict[str, tuple[int, ...]]:
+    """Returns the pull requests that plans name, by component."""
     pulls: dict[str, tuple[int, ...]] = {}
-    for change in plan.changes:
+    for change in (change for plan in plans for change in plan.changes):
         if change.pull is not None:
             pulls[change.component] = (*pulls.get(change.component, ()), change.pull)
-    return pulls
-
-
-def pulls_of_all(plans: Iterable[LandingPlan]) -> dict[str, tuple[int, ...]]:
-    """Returns the pull requests that some plans name, by component."""
-    pulls: dict[str, tuple[int, ...]] = {}
-    for plan in plans:
-        for component, numbers in pulls_of(plan).items():
-            pulls[component] = (*pulls.get(component, ()), *numbers)
     return pulls
 
 

@@ -8,7 +8,7 @@ from pinctl.flows.staging.compose import compose
 from pinctl.flows.staging.conflict import Explanation, explain, without_members
 from pinctl.flows.superproject.layout import lay_out_stack
 from pinctl.flows.superproject.stack import Stack
-from pinctl.flows.superproject.workspace import pins_path_in
+from pinctl.flows.superproject.workspace import declaring_paths
 from pinctl.model.landing import BumpPlan, Objection, ObjectionKind, Objections, Staged
 from pinctl.model.lock import LockDiff
 from pinctl.model.oid import Oid
@@ -28,8 +28,7 @@ def dirty_target_files(stack: Stack) -> Objection | None:
 
     It would not be lost, since a landing leaves the checkout alone; but it would not be in the landing either.
     """
-    declared = stack.pins.superproject
-    paths = [path for path in (*declared.manifests, declared.lock, pins_path_in(stack), ".gitmodules") if path]
+    paths = declaring_paths(stack)
     output = stack.repository.run(
         "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames", "--", *paths
     ).stdout

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from functools import partial
 
 from packaging.version import Version
@@ -173,7 +174,7 @@ class Stack:
         What keeps it from being found out is said by `version`.
         """
         with contextlib.suppress(CouldNotFindOutError):
-            self.remotes.version(self.mirror(component).repository, self.obtain(component, commit))
+            self._version(component, commit)
 
     def version(self, component: Component, commit: Oid) -> Version | None:
         """Returns the version that a component has at a commit; None where it is no Python project.
@@ -181,7 +182,7 @@ class Stack:
         Raises:
             CouldNotFindOutError: the commit cannot be fetched, or no version comes of it.
         """
-        return self.remotes.version(self.mirror(component).repository, self.obtain(component, commit)).result()
+        return self._version(component, commit).result()
 
     @property
     def target(self) -> str:
@@ -253,6 +254,9 @@ class Stack:
     def difference(self, staged: Staged) -> str:
         """Returns what a staged commit changes, as a patch."""
         return difference(self.repository, before=staged.bump.tip, after=staged.tree)
+
+    def _version(self, component: Component, commit: Oid) -> "Future[Version | None]":
+        return self.remotes.version(self.mirror(component).repository, self.obtain(component, commit))
 
     def _url(self, component: Component) -> str:
         path = component.gitlink

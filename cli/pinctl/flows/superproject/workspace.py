@@ -9,7 +9,7 @@ from pinctl.model.pins import Component, GitlinkSite, Pins, SuperprojectDeclarat
 from pinctl.model.where import Where
 from pinctl.tools.files.pins_file import find_pins, read_pins
 from pinctl.tools.git.repository import Repository
-from pinctl.tools.git.submodules import Submodule, read_submodules
+from pinctl.tools.git.submodules import FILE, Submodule, read_submodules
 
 
 def declared_pins(where: Where) -> Pins | None:
@@ -70,6 +70,12 @@ def pins_path_in(stack: Stack) -> str | None:
         return None
     resolved, resolved_top = path.resolve(), top.resolve()
     return resolved.relative_to(resolved_top).as_posix() if resolved.is_relative_to(resolved_top) else None
+
+
+def declaring_paths(stack: Stack) -> tuple[str, ...]:
+    """Returns the files of the superproject that say what is pinned, which floors there are, and what is locked."""
+    declared = stack.pins.superproject
+    return tuple(path for path in (*declared.manifests, declared.lock, pins_path_in(stack), FILE) if path)
 
 
 def require_pins(where: Where) -> Pins:

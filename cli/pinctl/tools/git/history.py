@@ -117,10 +117,17 @@ def names_pull(entry: LogEntry, pull: int) -> bool:
     return at_end or entry.subject.startswith(f"Merge pull request #{pull} ")
 
 
-def commit_with_trailer(repository: Repository, *, tip: Oid, beginning: str) -> Oid | None:
-    """Returns the newest commit of a history, merged branches included, that has a trailer of this beginning."""
+def commit_with_trailer(repository: Repository, *, tip: Oid, beginning: str, whole: bool = False) -> Oid | None:
+    """Returns the newest commit of a history, merged branches included, that has a trailer of this beginning.
+
+    Args:
+        repository: where the history is.
+        tip: its newest commit.
+        beginning: of the trailer.
+        whole: whether that is all of the trailer.
+    """
     for entry in log(repository, "--fixed-strings", "--grep", beginning, tip, first_parent=False):
-        if any(line.startswith(beginning) for line in entry.body.splitlines()):
+        if any(line == beginning or (line.startswith(beginning) and not whole) for line in entry.body.splitlines()):
             return entry.commit
     return None
 
